@@ -46,6 +46,12 @@ class SimulationError : public std::runtime_error {
   std::string code_;
 };
 
+/// Whoever asked for a simulation asked it to stop: nobody's mistake, and there is no result.
+class Interrupted : public std::runtime_error {
+ public:
+  Interrupted() : std::runtime_error("the simulation was interrupted") {}
+};
+
 /// A wrong command line (exit code 2).
 class UsageError : public std::runtime_error {
  public:

@@ -1,6 +1,7 @@
 #include "sim/simulator.hpp"
 
 #include "sim/check.hpp"
+#include "sim/error.hpp"
 
 namespace athanor {
 
@@ -51,6 +52,7 @@ void Simulator::run() {
       continue;
     }
     if (queue_.empty()) { return; }
+    if (stop_.stop_requested()) { throw Interrupted(); }
     now_ = queue_.top().when;
   }
 }

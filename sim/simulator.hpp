@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
+#include <utility>
 #include <vector>
 
 #include "sim/event_queue.hpp"
@@ -26,6 +28,9 @@ using ActorId = Id<struct ActorTag>;
 /// scheduled. No globals: any number of simulators live side by side, each used by one thread.
 class Simulator {
  public:
+  /// `stop`: whoever holds its source may end run().
+  explicit Simulator(std::stop_token stop = {}) : stop_(std::move(stop)) {}
+
   Time now() const { return now_; }
 
   /// At most 255 actors. The simulator borrows the actor.
@@ -41,7 +46,7 @@ class Simulator {
   /// Nobody else has asked for the end of this instant: within on_end_of_instant, it is over.
   bool instant_is_over() const { return next_asking_ == asking_.size(); }
 
-  /// Runs until nothing is left to happen.
+  /// Runs until nothing is left to happen. Throws Interrupted before the first instant that a stop was asked for.
   void run();
 
   /// Skips a span in which nothing new happens: now and every pending event move `by` later.
@@ -61,6 +66,7 @@ class Simulator {
   std::vector<bool> asked_;
   std::uint64_t scheduled_ = 0;
   std::uint64_t events_ = 0;
+  std::stop_token stop_;
 };
 
 }  // namespace athanor

@@ -52,7 +52,8 @@ class MeshAllReduce : public VectorSchedule {
       const std::uint32_t along = dimension(channel, order);
       place = place * grid_.side(along) + grid_.coordinate(rank, along);
     }
-    const std::uint32_t kind = (cut().shape(channel) * grid_.dimensions() + alike(channel)) * 2 + lane.value % 2;
+    const std::uint32_t kind =
+        (cut().shape(channel) * grid_.dimensions() + first_with_sides_of(channel)) * 2 + lane.value % 2;
     return {steps_before(rank, lane, 2 * grid_.dimensions()), cut().loops(channel),
             port(rank, lane, grid_.dimensions(), false), port(rank, lane, grid_.dimensions(), true),
             ProgramId{kind * ranks() + place}};
@@ -119,7 +120,7 @@ class MeshAllReduce : public VectorSchedule {
     return (2 * grid_.dimensions() - 1 - rotation - order) % grid_.dimensions();
   }
   /// The first copy with the same sides in the same order.
-  std::uint32_t alike(std::uint32_t channel) const {
+  std::uint32_t first_with_sides_of(std::uint32_t channel) const {
     const auto same = [&](std::uint32_t other) {
       for (std::uint32_t order = 0; order < grid_.dimensions(); ++order) {
         if (grid_.side(dimension(other, order)) != grid_.side(dimension(channel, order))) { return false; }

@@ -51,7 +51,7 @@ class TorusAllReduce : public VectorSchedule {
   Lane lane(AgentId, LaneId lane) const final {
     const std::uint32_t channel = lane.value / phases();
     const std::uint32_t phase = lane.value % phases();
-    const std::uint32_t kind = cut().shape(channel) * rings_.rotations() + alike(channel);
+    const std::uint32_t kind = cut().shape(channel) * rings_.rotations() + first_with_sides_of(channel);
     return {steps(channel, phase), cut().loops(channel), 1, 1, ProgramId{kind * phases() + phase}};
   }
   Endpoint target(AgentId agent, LaneId lane, PortId out) const final { return beside(agent, lane, out, true); }
@@ -155,7 +155,7 @@ class TorusAllReduce : public VectorSchedule {
     return {AgentId{rings_.beside(agent.value, channel, order_of(phase), next)}, lane, port};
   }
   /// The first rotation with the same sides in the same order.
-  std::uint32_t alike(std::uint32_t channel) const {
+  std::uint32_t first_with_sides_of(std::uint32_t channel) const {
     const auto same = [&](std::uint32_t other) {
       for (std::uint32_t order = 0; order < rings_.dimensions(); ++order) {
         if (rings_.side(other, order) != rings_.side(channel, order)) { return false; }

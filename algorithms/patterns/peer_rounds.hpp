@@ -22,7 +22,7 @@ class PeerMessages {
 
   std::uint32_t parts() const { return parts_; }
   /// Have all parts of all messages equally many elements? Not of all-to-all-v.
-  bool alike() const { return cut_.shape(1) == 0; }
+  bool uniform() const { return cut_.shape(1) == 0; }
   /// Does the one rank send to the other, or keep its own?
   bool exist(std::uint32_t from, std::uint32_t to) const;
   /// Messages that part `number` takes; an empty block is one.

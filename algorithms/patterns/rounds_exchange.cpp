@@ -174,7 +174,7 @@ ProgramId RoundsExchange::program(std::uint32_t rank, const Task& task, LaneId l
   if (collective().sizes) { return ProgramId{rank * first_lanes_.back() + lane.value}; }
   const auto duty = static_cast<std::uint32_t>(task.duty);
   if (path_ == RoundsPath::by_rail) { return ProgramId{lane.value}; }
-  if (!messages_.alike()) {
+  if (!messages_.uniform()) {
     const std::uint32_t before = first_lanes_.empty() ? 0 : first_lanes_.back();
     return ProgramId{meets_all(rank) ? lane.value : before + 2 * lane.value + duty};
   }

@@ -75,7 +75,7 @@ AggregationResult run_aggregation(const Cluster& cluster, const std::vector<Aggr
   check(settings);
   if (jobs.empty()) { refuse("there is no job"); }
   for (std::uint32_t job = 0; job < jobs.size(); ++job) { check(jobs[job], job, settings); }
-  Simulator simulator;
+  Simulator simulator(options.stop);
   AggregationTransport carrier(cluster, settings, seed);
   const std::unique_ptr<AggregationProtocol> process = process_of(simulator, carrier, jobs, settings, cluster, seed);
   carrier.open(simulator, options, *process);

@@ -9,19 +9,19 @@
 #include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
-#include "topologies/scenario/cluster_text.hpp"
+#include "topologies/scenario/cluster_config.hpp"
 
 namespace athanor {
 
 namespace {
 
-std::string name_of(const NodeText& node) { return node.preset.value_or(node.name.value_or("node")); }
+std::string name_of(const NodeConfig& node) { return node.preset.value_or(node.name.value_or("node")); }
 
 /// Of each node, in the order of their numbers: kinds with how many nodes each has.
-std::map<std::string, std::uint32_t> nodes_of(const ClusterText& text, std::uint32_t count) {
+std::map<std::string, std::uint32_t> nodes_of(const ClusterConfig& config, std::uint32_t count) {
   std::map<std::string, std::uint32_t> nodes;
-  for (const NodeCountText& kind : text.mixture) { nodes[name_of(kind.node)] += kind.count; }
-  if (nodes.empty() && text.node) { nodes[name_of(*text.node)] = count; }
+  for (const NodeCountConfig& kind : config.mixture) { nodes[name_of(kind.node)] += kind.count; }
+  if (nodes.empty() && config.node) { nodes[name_of(*config.node)] = count; }
   if (nodes.empty() && count > 0) { nodes["node"] = count; }
   return nodes;
 }
@@ -31,17 +31,17 @@ std::string name_of_switch(const Switching& switching) {
 }
 
 /// The preset of the switches of a network: 0 of the one that there is, else counted from 1.
-std::string switch_of(const ClusterText& text, std::uint8_t network) {
-  const FabricSettings* fabric = text.fabric ? &*text.fabric : nullptr;
-  if (network > 0 && network <= text.fabrics.size()) { fabric = &text.fabrics[network - 1U]; }
+std::string switch_of(const ClusterConfig& config, std::uint8_t network) {
+  const FabricSettings* fabric = config.fabric ? &*config.fabric : nullptr;
+  if (network > 0 && network <= config.fabrics.size()) { fabric = &config.fabrics[network - 1U]; }
   return fabric != nullptr ? name_of_switch(fabric->kind->switches()) : "switch";
 }
 
 /// The GPU of the node of this number where it is limited, else null.
-const GpuText* limited_gpu(const ClusterText& text, std::uint32_t node) {
-  const NodeText* of_kind = text.node ? &*text.node : nullptr;
+const GpuConfig* limited_gpu(const ClusterConfig& config, std::uint32_t node) {
+  const NodeConfig* of_kind = config.node ? &*config.node : nullptr;
   std::uint32_t first = 0;
-  for (const NodeCountText& kind : text.mixture) {
+  for (const NodeCountConfig& kind : config.mixture) {
     if (node >= first && node - first < kind.count) { of_kind = &kind.node; }
     first += kind.count;
   }
@@ -49,7 +49,7 @@ const GpuText* limited_gpu(const ClusterText& text, std::uint32_t node) {
   return limited && !of_kind->gpu->preset.empty() ? &*of_kind->gpu : nullptr;
 }
 
-void count_limited(const GpuText* gpu, std::vector<LimitedGpus>& limited) {
+void count_limited(const GpuConfig* gpu, std::vector<LimitedGpus>& limited) {
   if (gpu == nullptr) { return; }
   const double most = watts(*gpu->figures.power);
   if (limited.empty() || limited.back().preset != gpu->preset || limited.back().w != most) {
@@ -113,16 +113,16 @@ std::uint32_t BillOfMaterials::all_switches() const {
   return sum;
 }
 
-BillOfMaterials bill_of_materials(const Cluster& cluster, const ClusterText& text) {
+BillOfMaterials bill_of_materials(const Cluster& cluster, const ClusterConfig& config) {
   const Fabric& fabric = *cluster.fabric;
   BillOfMaterials bill;
   std::uint32_t nodes = 0;
   for (std::uint32_t v = 0; v < fabric.vertices(); ++v) {
     const Vertex& vertex = fabric.vertex(VertexId{v});
     if (vertex.node != kNoNode) { nodes = std::max(nodes, vertex.node + 1); }
-    if (is_switch(vertex)) { ++bill.switches[switch_of(text, vertex.network)]; }
+    if (is_switch(vertex)) { ++bill.switches[switch_of(config, vertex.network)]; }
     bill.gpus += vertex.kind == VertexKind::gpu ? 1 : 0;
-    if (vertex.kind == VertexKind::gpu) { count_limited(limited_gpu(text, vertex.node), bill.limited); }
+    if (vertex.kind == VertexKind::gpu) { count_limited(limited_gpu(config, vertex.node), bill.limited); }
     bill.nics += vertex.kind == VertexKind::nic ? 1 : 0;
     bill.hosts += vertex.kind == VertexKind::host ? 1 : 0;
   }
@@ -131,7 +131,7 @@ BillOfMaterials bill_of_materials(const Cluster& cluster, const ClusterText& tex
     directions += fabric.link(LinkId{l}).kind == LinkKind::network ? 1 : 0;
   }
   bill.cables = directions / 2;
-  bill.nodes = nodes_of(text, nodes);
+  bill.nodes = nodes_of(config, nodes);
   return bill;
 }
 
@@ -152,10 +152,10 @@ Bill priced(BillOfMaterials parts, const PriceList& prices) {
   return bill;
 }
 
-Bill bill_of(const Cluster& cluster, const ClusterText& text, PriceList own, const PriceList& published) {
+Bill bill_of(const Cluster& cluster, const ClusterConfig& config, PriceList own, const PriceList& published) {
   own.parts = published.parts;
   own.gpu_w = published.gpu_w;
-  return priced(bill_of_materials(cluster, text), own);
+  return priced(bill_of_materials(cluster, config), own);
 }
 
 std::string to_text(const Bill& bill) {

@@ -9,7 +9,7 @@
 namespace athanor {
 
 struct Cluster;
-struct ClusterText;
+struct ClusterConfig;
 class JsonValue;
 class Library;
 
@@ -57,14 +57,14 @@ struct Bill {
 };
 
 /// `text`: what the cluster was made from, which names its presets.
-BillOfMaterials bill_of_materials(const Cluster& cluster, const ClusterText& text);
+BillOfMaterials bill_of_materials(const Cluster& cluster, const ClusterConfig& config);
 
 /// Nodes whose figure is their preset's draw less by what their GPUs are limited to less.
 /// Cables without a figure count nothing and are named: nobody publishes them, and they are a few percent.
 Bill priced(BillOfMaterials parts, const PriceList& prices);
 
 /// The bill of a cluster at the scenario's own prices and those that are published for presets.
-Bill bill_of(const Cluster& cluster, const ClusterText& text, PriceList own, const PriceList& published);
+Bill bill_of(const Cluster& cluster, const ClusterConfig& config, PriceList own, const PriceList& published);
 
 /// The figures of presets/prices.json, and what GPUs of presets/gpus.json draw. Throws FileError and ScenarioError.
 PriceList load_prices(const Library& library);

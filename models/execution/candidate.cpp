@@ -150,7 +150,7 @@ void Candidate::use_nics(const AgentCount& agent_count, Placement& placement) co
   }
 }
 
-bool alike(const Candidate& a, const Candidate& b) {
+bool same_schedule(const Candidate& a, const Candidate& b) {
   return &a.algorithm() == &b.algorithm() && a.collective() == b.collective() && a.layout() == b.layout();
 }
 

@@ -86,7 +86,7 @@ class Candidate {
 std::variant<Candidate, Refusal> lay_out(const RunRequest& request, const Algorithm& algorithm, Protocol protocol);
 
 /// Do they run the same schedule, up to who plays the roles and where engines are?
-bool alike(const Candidate& a, const Candidate& b);
+bool same_schedule(const Candidate& a, const Candidate& b);
 
 /// Whether it needs engines in switches of the network.
 bool aggregates(const Algorithm& algorithm);

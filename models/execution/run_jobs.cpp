@@ -149,7 +149,8 @@ class Job {
 
 using Jobs = std::vector<std::unique_ptr<Job>>;
 
-/// The schedules of all jobs on one agent_count, the ranks of one job behind those of the other. Alike jobs share one.
+/// The schedules of all jobs on one agent_count, the ranks of one job behind those of the other. Jobs with the same
+/// schedule share it.
 std::vector<ConcurrentPart> parts_of(const Jobs& jobs) {
   std::vector<ConcurrentPart> parts;
   std::uint32_t next = 0;
@@ -157,7 +158,7 @@ std::vector<ConcurrentPart> parts_of(const Jobs& jobs) {
     ConcurrentPart& part = parts.emplace_back();
     for (std::uint32_t rank = 0; rank < jobs[job]->ranks(); ++rank) { part.ranks.push_back(next++); }
     for (std::size_t other = 0; other < job && !part.schedule; ++other) {
-      if (alike(jobs[other]->candidate(), jobs[job]->candidate())) { part.schedule = parts[other].schedule; }
+      if (same_schedule(jobs[other]->candidate(), jobs[job]->candidate())) { part.schedule = parts[other].schedule; }
     }
     if (!part.schedule) { part.schedule = jobs[job]->candidate().schedule(); }
   }

@@ -74,7 +74,7 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
   assign_starts(mapped, options.jobs);
   const bool packets = options.level == NetworkLevel::packet;  // queues tell equal agents apart, and loops
   if (options.classes && !packets) { mapped = fold(mapped, schedule); }
-  Simulator simulator;
+  Simulator simulator(options.stop);
   NetworkSubstrate network(simulator, mapped, *cluster.fabric, options, placement.seed);
   Executor executor(simulator, mapped, schedule, network, costs.element_size(), costs.slots());
   std::optional<TimelineRecorder> recorder;
@@ -129,7 +129,7 @@ Simulated simulate_on_threads(const Schedule& schedule, std::uint32_t processors
   PrimitiveWork work(schedule, costs, workers, element_size, slots);
   Simulated result;
   for (const bool timed : {false, true}) {
-    Simulator simulator;
+    Simulator simulator(options.stop);
     ThreadSubstrate threads(simulator, mapped, costs, work, workers);
     Executor executor(simulator, mapped, schedule, threads, element_size, slots);
     result =
@@ -143,7 +143,7 @@ Simulated simulate_on_gpus(const Schedule& schedule, std::uint32_t gpus, const G
                            std::uint32_t slots, const SimulationOptions& options) {
   const MappedSchedule mapped = flatten(schedule);
   const std::uint32_t enough = std::max(slots, costs.slots);
-  Simulator simulator;
+  Simulator simulator(options.stop);
   GpuSubstrate blocks(simulator, mapped, schedule, costs, gpus, element_size, enough);
   Executor executor(simulator, mapped, schedule, blocks, element_size, enough);
   return run(simulator, executor, mapped, costs.launch, options.timeline, options.timeline_offset);

@@ -69,7 +69,7 @@ SimulatedCalls simulate_calls(const Schedule& schedule, const Cluster& cluster, 
   mapped.in_calls = true;
   const bool packets = options.level == NetworkLevel::packet;
   if (options.classes && !packets) { mapped = fold(mapped, schedule); }
-  Simulator simulator;
+  Simulator simulator(options.stop);
   NetworkSubstrate network(simulator, mapped, *cluster.fabric, options, placement.seed);
   Executor executor(simulator, mapped, schedule, network, costs.element_size(), costs.slots());
   executor.repeat(loop);

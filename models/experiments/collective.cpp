@@ -11,9 +11,7 @@
 #include "models/experiments/scenario/algorithm_choice.hpp"
 #include "models/experiments/table.hpp"
 #include "models/nccl/execution/runtime.hpp"
-#include "models/nccl/tuning/tables.hpp"
 #include "models/software/profile.hpp"
-#include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "sim/printable.hpp"
 #include "topologies/cluster.hpp"
@@ -27,20 +25,51 @@ std::string interval_text(double low, double high) {
 namespace {
 
 constexpr Column kReductionName{"", "redop", "", 6, Format::word};
-constexpr Column kRoot{"root", "root", "", 5, Format::count};  ///< rank; -1: it has none
-constexpr Column kEfficiency{"efficiency"};                    ///< bound_time_us / time_us: 1 is the hardware's limit
+constexpr Column kRoot{.key = "root",
+                       .head = "root",
+                       .width = 5,
+                       .format = Format::count,
+                       .role = ColumnRole::choice};  ///< rank; -1: it has none
+constexpr Column kEfficiency{.key = "efficiency",
+                             .role = ColumnRole::rate};  ///< bound_time_us / time_us: 1 is the hardware's limit
 constexpr Column kBoundBy{"bound_by"};  ///< what the least time follows from: `endpoints`, a cut, `latency`
-constexpr Column kLimitedBy{"limited_by", "limited by",
-                            "",           0,
-                            Format::text, 2};  ///< what was busy longest: see [limited by](models.md#limited-by)
-constexpr Column kPadded{"padded"};            ///< priced at the next size that cuts into equal pieces
-constexpr Column kTotalTime{"total_time_us"};  ///< with `compute`: both together
-constexpr Column kHostTime{"host_time_us"};    ///< with `compute`: what the host spends on communication
-constexpr Column kOverlap{"overlap"};          ///< with `compute`: share of the collective that is hidden
-constexpr Column kTimeP5{"time_us_p5", "time p5", "(us)", 9, Format::figure, 2};  ///< of several seeds: 5th percentile
-constexpr Column kTimeP95{"time_us_p95", "time p95", "(us)", 9};                  ///< of several seeds: 95th percentile
-constexpr Column kBusBandwidthP5{"busbw_gbps_p5", "bus p5", "(GB/s)", 7};         ///< of several seeds: 5th percentile
-constexpr Column kBusBandwidthP95{"busbw_gbps_p95", "bus p95", "(GB/s)", 7};      ///< of several seeds: 95th percentile
+constexpr Column kLimitedBy{
+    .key = "limited_by",
+    .head = "limited by",
+    .format = Format::text,
+    .gap = 2,
+    .shown = {.in_database = true,
+              .in_reports = Shown::Report::remark}};  ///< what was busy longest: see [limited by](models.md#limited-by)
+constexpr Column kPadded{"padded"};                   ///< priced at the next size that cuts into equal pieces
+constexpr Column kTotalTime{"total_time_us"};         ///< with `compute`: both together
+constexpr Column kHostTime{"host_time_us"};           ///< with `compute`: what the host spends on communication
+constexpr Column kOverlap{.key = "overlap",
+                          .role = ColumnRole::rate};  ///< with `compute`: share of the collective that is hidden
+constexpr Column kTimeP5{.key = "time_us_p5",
+                         .head = "time p5",
+                         .unit = "(us)",
+                         .width = 9,
+                         .gap = 2,
+                         .shown = {.in_reports = Shown::Report::figure,
+                                   .report_head = "5th percentile (µs)",
+                                   .axis = "Time, 5th percentile"}};  ///< of several seeds: 5th percentile
+constexpr Column kTimeP95{.key = "time_us_p95",
+                          .head = "time p95",
+                          .unit = "(us)",
+                          .width = 9,
+                          .shown = {.in_reports = Shown::Report::figure,
+                                    .report_head = "95th percentile (µs)",
+                                    .axis = "Time, 95th percentile"}};  ///< of several seeds: 95th percentile
+constexpr Column kBusBandwidthP5{.key = "busbw_gbps_p5",
+                                 .head = "bus p5",
+                                 .unit = "(GB/s)",
+                                 .width = 7,
+                                 .role = ColumnRole::rate};  ///< of several seeds: 5th percentile
+constexpr Column kBusBandwidthP95{.key = "busbw_gbps_p95",
+                                  .head = "bus p95",
+                                  .unit = "(GB/s)",
+                                  .width = 7,
+                                  .role = ColumnRole::rate};  ///< of several seeds: 95th percentile
 
 /// Whether every rank holds a part of the whole for each of the others.
 bool partitioned(CollectiveKind kind) {
@@ -179,14 +208,6 @@ Record record_of(const CollectiveSetup& setup, const Run& run, const RunResult& 
   return record;
 }
 
-/// NCCL_COLLNET_ENABLE without a switch that adds up; "": CollNet is not asked for, or its plugin is there.
-std::string missing_plugin(const NcclCommunicator& communicator) {
-  const bool asked = communicator.environment.collnet && communicator.nodes > 1;
-  if (!asked || communicator.collnet.present) { return ""; }
-  return "NCCL_COLLNET_ENABLE: no switch of the network adds up (\"aggregation\" of \"network\"), so that NCCL finds "
-         "no plugin for it and goes on without CollNet";
-}
-
 }  // namespace
 
 std::string effort_text(const Simulated& simulated) {
@@ -203,40 +224,6 @@ std::int64_t count_per_argument(const Collective& collective) {
 
 std::int64_t printed_root(const Collective& collective) {
   return has_root(collective.kind) ? std::int64_t{collective.root} : -1;
-}
-
-Collective CollectiveSetup::collective(Bytes size) const {
-  return {.kind = kind,
-          .ranks = ranks,
-          .count = Elements{size / size_of(type)},
-          .root = root,
-          .in_place = in_place,
-          .sizes = exchange};
-}
-
-RunRequest CollectiveSetup::request(const Platform& platform, Bytes size, const SimulationOptions& options) const {
-  return {.cluster = *platform.cluster,
-          .profile = nccl ? platform.profile->on_nodes(nccl->communicator().nodes) : *platform.profile,
-          .collective = collective(size),
-          .element_size = size_of(type),
-          .algorithms = algorithms,
-          .overrides = overrides,
-          .options = options,
-          .seed = platform.seed,
-          .aggregation = platform.aggregation,
-          .type = type,
-          .reduction = reduction,
-          .nccl = nccl,
-          .calls = calls};
-}
-
-Measurement::Wanted CollectiveSetup::measured_like(std::string_view algorithm) const {
-  return {.kind = kind,
-          .ranks = ranks,
-          .algorithm = algorithm,
-          .in_place = in_place,
-          .type = type,
-          .reduction = reduces(kind) ? std::optional(reduction) : std::nullopt};
 }
 
 std::string collective_label(CollectiveKind kind, Bytes size) {
@@ -257,32 +244,6 @@ std::string notes_text(const std::vector<std::string>& notes, bool extrapolated)
   return lines;
 }
 
-std::vector<std::string> nccl_warnings(const Profile& profile,
-                                       const std::vector<std::shared_ptr<const NcclRuntime>>& runtimes) {
-  std::vector<std::string> warnings;
-  const auto add = [&](std::string warning) {
-    const bool known = warning.empty() || std::count(warnings.begin(), warnings.end(), warning) > 0;
-    if (!known) { warnings.push_back(std::move(warning)); }
-  };
-  for (const auto& runtime : runtimes) {
-    if (!runtime) { continue; }
-    if (!profile.nccl->rccl) { add(nccl_version_note(runtime->communicator().version)); }
-    for (const NcclNote& note : runtime->communicator().environment.notes) {
-      add(fmt::format("{}: {}", note.variable, note.text));
-    }
-    add(missing_plugin(runtime->communicator()));
-  }
-  return warnings;
-}
-
-void leave_to_nccl(CollectiveSetup& setup) {
-  if (setup.algorithms.size() != algorithms_of(setup.kind).size()) { return; }
-  std::vector<const Algorithm*> known = setup.algorithms;
-  const bool one_node = setup.nccl->communicator().nodes == 1;
-  std::erase_if(known, [&](const Algorithm* each) { return !is_nccls(*each, one_node); });
-  if (!known.empty()) { setup.algorithms = std::move(known); }
-}
-
 std::string CollectiveExperiment::label(Bytes size) const { return collective_label(setup_.kind, size); }
 
 std::vector<Record> CollectiveExperiment::run(const Run& run) const {
@@ -294,7 +255,9 @@ std::vector<Record> CollectiveExperiment::run(const Run& run) const {
   return records;
 }
 
-Record CollectiveExperiment::summarised(std::vector<Record> repetitions) const {
+namespace {
+
+Record row_of(std::vector<Record> repetitions) {
   Repetitions all(std::move(repetitions), kTime);
   Record row = all.median();
   row.put(kSeeds, all.count());
@@ -303,6 +266,13 @@ Record CollectiveExperiment::summarised(std::vector<Record> repetitions) const {
   row.put(kBusBandwidthP5, all.percentile(95).number(kBusBandwidth));
   row.put(kBusBandwidthP95, all.percentile(5).number(kBusBandwidth));
   return row;
+}
+
+}  // namespace
+
+const RepetitionSummary* CollectiveExperiment::repetitions() const {
+  static constexpr RepetitionSummary kSummary{"time, algbw and busbw are those of the median", &row_of};
+  return &kSummary;
 }
 
 std::vector<const Column*> CollectiveExperiment::columns(bool seeds) const {
@@ -317,7 +287,16 @@ std::vector<const Column*> CollectiveExperiment::columns(bool seeds) const {
   return columns;
 }
 
-std::vector<const Column*> CollectiveExperiment::figures() { return {&kAlgorithm, &kBytes, &kTime, &kBusBandwidth}; }
+std::vector<const Column*> CollectiveExperiment::figures() {
+  return {&kCollective,   &kAlgorithm,      &kProtocol,
+          &kChannels,     &kRanks,          &kBytes,
+          &kTime,         &kTimeLow,        &kTimeHigh,
+          &kTimeP5,       &kTimeP95,        &kAlgorithmBandwidth,
+          &kBusBandwidth, &kBusBandwidthP5, &kBusBandwidthP95,
+          &kBoundTime,    &kEfficiency,     &kOverlap,
+          &kLimitedBy,    &kMeasuredTime,   &kType,
+          &kRoot,         &kProfile};
+}
 
 std::vector<const Column*> CollectiveExperiment::csv_columns() const {
   return {&kScenario,     &kCase,      &kCollective,   &kAlgorithm, &kProtocol, &kChannels,
@@ -372,10 +351,6 @@ std::string CollectiveExperiment::refusal(const Platform& platform, Ability abil
     case Ability::memory: return "--strict asks whether a training fits into memory, and this is none; leave it out";
   }
   return "";
-}
-
-const Verification* CollectiveExperiment::verification() const {
-  return setup_.verification ? &*setup_.verification : nullptr;
 }
 
 bool CollectiveExperiment::may_use_switches(const Platform& platform) const {

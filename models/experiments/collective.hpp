@@ -43,36 +43,122 @@ struct CollectiveSetup {
 };
 
 // Columns of collectives, and of each of several jobs; nccl-tests' where it has them.
-inline constexpr Column kCollective{"collective"};                                      ///< what was done
-inline constexpr Column kAlgorithm{"algorithm", "algorithm", "", 20, Format::text, 2};  ///< of the fastest candidate
-inline constexpr Column kProtocol{"protocol", "protocol", "", 8,
-                                  Format::text};  ///< of the profile, that the fastest candidate used
-inline constexpr Column kChannels{"channels", "ch", "", 2, Format::count};  ///< of the fastest candidate
-inline constexpr Column kRanks{"ranks"};                                    ///< how many take part
-inline constexpr Column kBytes{"bytes", "size", "(B)", 12,
-                               Format::count};                ///< payload, as nccl-tests counts it for the collective
-inline constexpr Column kType{"type"};                        ///< of an element
-inline constexpr Column kTime{"time_us", "time", "(us)", 9};  ///< from the launch to the end of the last rank
-inline constexpr Column kTimeLow{"time_low_us"};              ///< one measured time in ten is expected to be less
-inline constexpr Column kTimeHigh{"time_high_us"};            ///< one in ten is expected to be more
+inline constexpr Column kCollective{
+    .key = "collective",
+    .role = ColumnRole::subject,
+    .shown = {.in_database = true, .in_reports = Shown::Report::word}};  ///< what was done
+inline constexpr Column kAlgorithm{
+    .key = "algorithm",
+    .head = "algorithm",
+    .width = 20,
+    .format = Format::text,
+    .gap = 2,
+    .role = ColumnRole::choice,
+    .shown = {
+        .in_sweeps = true, .in_database = true, .in_reports = Shown::Report::remark}};  ///< of the fastest candidate
+inline constexpr Column kProtocol{
+    .key = "protocol",
+    .head = "protocol",
+    .width = 8,
+    .format = Format::text,
+    .role = ColumnRole::choice,
+    .shown = {.in_database = true,
+              .in_reports = Shown::Report::remark}};  ///< of the profile, that the fastest candidate used
+inline constexpr Column kChannels{
+    .key = "channels",
+    .head = "ch",
+    .width = 2,
+    .format = Format::count,
+    .shown = {.in_reports = Shown::Report::remark, .report_head = "channels"}};  ///< of the fastest candidate
+inline constexpr Column kRanks{
+    .key = "ranks",
+    .role = ColumnRole::choice,
+    .shown = {.in_database = true, .in_reports = Shown::Report::word}};  ///< how many take part
+inline constexpr Column kBytes{
+    .key = "bytes",
+    .head = "size",
+    .unit = "(B)",
+    .width = 12,
+    .format = Format::count,
+    .role = ColumnRole::condition,
+    .shown = {.in_sweeps = true,
+              .in_database = true,
+              .in_reports = Shown::Report::figure,
+              .report_head = "size"}};  ///< payload, as nccl-tests counts it for the collective
+inline constexpr Column kType{.key = "type", .role = ColumnRole::choice};  ///< of an element
+inline constexpr Column kTime{.key = "time_us",
+                              .head = "time",
+                              .unit = "(us)",
+                              .width = 9,
+                              .role = ColumnRole::time,
+                              .shown = {.in_sweeps = true,
+                                        .in_database = true,
+                                        .in_reports = Shown::Report::figure,
+                                        .axis = "Time"}};  ///< from the launch to the end of the last rank
+inline constexpr Column kTimeLow{
+    .key = "time_low_us",
+    .unit = "(us)",
+    .role = ColumnRole::low_end,
+    .of = &kTime,
+    .shown = {.in_reports = Shown::Report::figure,
+              .report_head = "one in ten below (µs)"}};  ///< one measured time in ten is expected to be less
+inline constexpr Column kTimeHigh{
+    .key = "time_high_us",
+    .unit = "(us)",
+    .role = ColumnRole::high_end,
+    .of = &kTime,
+    .shown = {.in_reports = Shown::Report::figure,
+              .report_head = "one in ten above (µs)"}};  ///< one in ten is expected to be more
 inline constexpr Column kKnown{"known"};  ///< what of the stack had been measured: see [intervals](models.md#intervals)
 inline constexpr Column kShared{"error_shared"};  ///< of the error's variance, what other times of the profile share
-inline constexpr Column kProfile{"profile"};      ///< whose software costs count
+inline constexpr Column kProfile{
+    .key = "profile", .role = ColumnRole::profile, .of = &kTime};  ///< whose software costs count
 inline constexpr Column kInterval{"", "interval", "(80 %)", 10, Format::word};
 /// "-10/+16 %" of multiples of the simulated time.
 std::string interval_text(double low, double high);
 inline constexpr Column kCalls{"calls"};                               ///< that follow each other; `time_us` is of one
 inline constexpr Column kLatency{"latency_us", "latency", "(us)", 9};  ///< with `calls`: of one call by itself
 inline constexpr Column kPeriod{"period_us", "period", "(us)", 9};     ///< with `calls`: of a loop that has settled
-inline constexpr Column kAlgorithmBandwidth{"algbw_gbps", "algbw", "(GB/s)", 7};  ///< size / time
-inline constexpr Column kBusBandwidth{"busbw_gbps", "busbw", "(GB/s)",
-                                      7};  ///< algbw times the factor that nccl-tests has for the collective
-inline constexpr Column kBoundTime{"bound_time_us", "bound", "(us)", 9,
-                                   Format::figure,  2};  ///< least time that the hardware allows any algorithm
-inline constexpr Column kFellBack{"fell_back"};          ///< why no engines of switches could be had
-inline constexpr Column kRoots{"roots"};                 ///< switches at which trees of engines end
-inline constexpr Column kMeasuredTime{"measured_time_us", "measured", "(us)", 9};    ///< what was measured
-inline constexpr Column kError{"error", "error", "(%)", 8, Format::signed_percent};  ///< simulated / measured - 1
+inline constexpr Column kAlgorithmBandwidth{
+    .key = "algbw_gbps",
+    .head = "algbw",
+    .unit = "(GB/s)",
+    .width = 7,
+    .role = ColumnRole::rate,
+    .shown = {.in_reports = Shown::Report::figure, .axis = "Algorithm bandwidth (GB/s)"}};  ///< size / time
+inline constexpr Column kBusBandwidth{
+    .key = "busbw_gbps",
+    .head = "busbw",
+    .unit = "(GB/s)",
+    .width = 7,
+    .role = ColumnRole::rate,
+    .shown = {.in_sweeps = true,
+              .in_database = true,
+              .beside_time = true,
+              .in_reports = Shown::Report::figure,
+              .axis = "Bus bandwidth (GB/s)"}};  ///< algbw times the factor that nccl-tests has for the collective
+inline constexpr Column kBoundTime{
+    .key = "bound_time_us",
+    .head = "bound",
+    .unit = "(us)",
+    .width = 9,
+    .gap = 2,
+    .shown = {.in_database = true,
+              .in_reports = Shown::Report::figure,
+              .axis = "Hardware bound"}};        ///< least time that the hardware allows any algorithm
+inline constexpr Column kFellBack{"fell_back"};  ///< why no engines of switches could be had
+inline constexpr Column kRoots{"roots"};         ///< switches at which trees of engines end
+inline constexpr Column kMeasuredTime{.key = "measured_time_us",
+                                      .head = "measured",
+                                      .unit = "(us)",
+                                      .width = 9,
+                                      .shown = {.in_reports = Shown::Report::figure}};  ///< what was measured
+inline constexpr Column kError{.key = "error",
+                               .head = "error",
+                               .unit = "(%)",
+                               .width = 8,
+                               .format = Format::signed_percent,
+                               .shown = {.in_reports = Shown::Report::figure}};  ///< simulated / measured - 1
 inline constexpr Column kCount{"", "count", "(elements)", 12, Format::count};
 inline constexpr Column kTypeName{"", "type", "", 9, Format::word};
 
@@ -98,17 +184,16 @@ class CollectiveExperiment : public Experiment {
   std::span<const Bytes> sizes() const override { return setup_.sizes; }
   std::string label(Bytes size) const override;
   std::vector<Record> run(const Run& run) const override;
-  Record summarised(std::vector<Record> repetitions) const override;
-  std::string_view repetition_shown() const override { return "time, algbw and busbw are those of the median"; }
+  const RepetitionSummary* repetitions() const override;
   std::vector<const Column*> columns(bool seeds) const override;
-  /// Of its records, those that sweeps and reports show.
+  /// As ExperimentKind::figures.
   static std::vector<const Column*> figures();
   std::vector<const Column*> csv_columns() const override;
   std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
   std::string footer(const std::vector<Record>& records) const override;
   std::vector<std::string> warnings(const Platform& platform) const override;
   std::string refusal(const Platform& platform, Ability ability) const override;
-  const Verification* verification() const override;
+  std::optional<Reference> reference() const override;
   bool has_collectives() const override { return true; }
   bool may_use_switches(const Platform& platform) const override;
   std::vector<IdleKeys> idle_keys(const Platform& platform) const override;

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "models/execution/run_jobs.hpp"
-#include "sim/check.hpp"
+#include "models/experiments/verification.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/routing/dependency_cycle.hpp"
 
@@ -48,12 +48,8 @@ SimulationOptions simulation_options(const Platform& platform, const RunOptions&
   simulation.classes = options.classes;
   simulation.repeat_loops = options.repeat_loops;
   simulation.timeline = options.timeline;
+  simulation.stop = options.stop;
   return simulation;
-}
-
-Record Experiment::summarised(std::vector<Record> repetitions) const {
-  require(repetitions.size() == 1, "{} has no repetitions", subject());
-  return std::move(repetitions.front());
 }
 
 std::string Experiment::participants() const { return fmt::format("{} ranks", ranks()); }
@@ -61,5 +57,7 @@ std::string Experiment::participants() const { return fmt::format("{} ranks", ra
 std::string Experiment::footer(const std::vector<Record>& /*records*/) const { return ""; }
 
 std::vector<std::string> Experiment::warnings(const Platform& /*platform*/) const { return {}; }
+
+std::optional<Reference> Experiment::reference() const { return std::nullopt; }
 
 }  // namespace athanor

@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,7 +47,7 @@ Platform on_first_endpoints(const Platform& platform, std::uint32_t ranks);
 std::string circle_warning(const Platform& platform);
 
 class Timeline;
-struct Verification;
+struct Reference;
 
 /// How experiments are run, which changes no result.
 struct RunOptions {
@@ -54,6 +56,7 @@ struct RunOptions {
   bool ports = false;            ///< Record::ports
   bool flows = false;            ///< Record::flows
   Timeline* timeline = nullptr;  ///< draws what is simulated; null: nothing does
+  std::stop_token stop = {};     ///< ends a simulation that is under way
 };
 
 /// Of a platform, with these options.
@@ -65,6 +68,13 @@ struct Run {
   Bytes size;  ///< one of Experiment::sizes()
   const RunOptions& options;
   const Record& head;  ///< what every record of the run begins with
+};
+
+/// How runs of one row with different seeds become one.
+struct RepetitionSummary {
+  std::string_view shown;  ///< of the runs, in a row: "time, algbw and busbw are those of the median"
+  /// That of the median, with percentiles. Requires at least one.
+  Record (*row_of)(std::vector<Record> repetitions);
 };
 
 /// What not every kind of experiment can do.
@@ -103,12 +113,10 @@ class Experiment {
   virtual std::string label(Bytes size) const = 0;
 
   /// Simulates one size. A record for each row of the table: several where it is told to report every algorithm.
-  /// Throws SimulationError.
+  /// Throws SimulationError; Interrupted where the options' stop was asked for.
   virtual std::vector<Record> run(const Run& run) const = 0;
-  /// Runs of one row with different seeds, as one: that of the median, with percentiles. Requires at least one.
-  virtual Record summarised(std::vector<Record> repetitions) const;
-  /// "time, algbw and busbw are those of the median": which of the repetitions a row shows.
-  virtual std::string_view repetition_shown() const { return ""; }
+  /// Null: it runs with one seed, and a scenario that has "seeds" is refused.
+  virtual const RepetitionSummary* repetitions() const { return nullptr; }
 
   /// The columns of its table. `seeds`: there are repetitions.
   virtual std::vector<const Column*> columns(bool seeds) const = 0;
@@ -127,8 +135,8 @@ class Experiment {
   virtual std::string refusal(const Platform& platform, Ability ability) const = 0;
   /// Whether it fits into the memory of its devices, as far as anybody knows.
   virtual bool fits_memory() const { return true; }
-  /// What results are held against; null: nothing.
-  virtual const Verification* verification() const { return nullptr; }
+  /// What results are held against; none: nothing was measured.
+  virtual std::optional<Reference> reference() const;
 
   /// Whether collectives run in it, whose software costs something and that engines and NCCL carry out.
   virtual bool has_collectives() const = 0;

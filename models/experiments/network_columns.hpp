@@ -13,12 +13,12 @@ namespace athanor {
 
 // What results of several kinds say of the network that they ran on.
 
-inline constexpr Column kScenario{"scenario"};  ///< the file, as it was named
-inline constexpr Column kCase{"case"};          ///< its name; `""`: there are no cases
-inline constexpr Column kNetwork{"network"};    ///< `flow`, `ideal` or `packet`
-inline constexpr Column kSeed{"seed"};          ///< of routing and what is drawn
-inline constexpr Column kSeeds{"seeds"};        ///< how many were simulated: the row is the run of the median
-inline constexpr Column kNotes{"notes"};        ///< what was assumed, left out or refused
+inline constexpr Column kScenario{"scenario"};                             ///< the file, as it was named
+inline constexpr Column kCase{"case"};                                     ///< its name; `""`: there are no cases
+inline constexpr Column kNetwork{"network"};                               ///< `flow`, `ideal` or `packet`
+inline constexpr Column kSeed{.key = "seed", .role = ColumnRole::choice};  ///< of routing and what is drawn
+inline constexpr Column kSeeds{"seeds"};  ///< how many were simulated: the row is the run of the median
+inline constexpr Column kNotes{"notes"};  ///< what was assumed, left out or refused
 
 /// Which link was busy for the largest part of a run.
 struct BusiestLink {

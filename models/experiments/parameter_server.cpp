@@ -12,26 +12,77 @@ namespace athanor {
 
 namespace {
 
-constexpr Column kUpdate{"update"};    ///< [how it is done](scenario.md#parameter_server)
-constexpr Column kWorkers{"workers"};  ///< how many
-constexpr Column kServers{"servers"};  ///< how many
-constexpr Column kCopies{"copies"};    ///< of each parameter, on different servers
-constexpr Column kParameters{"bytes", "parameters", "(B)", 12, Format::count};  ///< of all parameters
-constexpr Column kTrainingTime{"time_us", "time", "(us)", 11};                  ///< of all iterations
-constexpr Column kUpdates{"updates_per_s", "updates", "(1/s)", 10};             ///< changes of the parameters
-constexpr Column kGradientRate{"gradients_per_s", "gradients", "(1/s)", 11};    ///< gradients that were used
-constexpr Column kIterationMean{"iteration_us_mean", "iteration", "(us)", 11};  ///< of a worker
-constexpr Column kIterationP95{"iteration_us_p95", "p95", "(us)", 11};          ///< of a worker
-constexpr Column kWaiting{"waiting", "waiting", "(%)", 8,
-                          Format::percent};  ///< share of an iteration that a worker waits for servers and the network
-constexpr Column kStalenessMean{"staleness_mean", "staleness", "(mean)", 9, Format::two_decimals};  ///< of gradients
+constexpr Column kUpdate{.key = "update",
+                         .role = ColumnRole::condition};  ///< [how it is done](scenario.md#parameter_server)
+constexpr Column kWorkers{"workers"};                     ///< how many
+constexpr Column kServers{"servers"};                     ///< how many
+constexpr Column kCopies{"copies"};                       ///< of each parameter, on different servers
+constexpr Column kParameters{.key = "bytes",
+                             .head = "parameters",
+                             .unit = "(B)",
+                             .width = 12,
+                             .format = Format::count,
+                             .role = ColumnRole::condition,
+                             .shown = {.in_sweeps = true, .in_reports = Shown::Report::figure}};  ///< of all parameters
+constexpr Column kTrainingTime{
+    .key = "time_us",
+    .head = "time",
+    .unit = "(us)",
+    .width = 11,
+    .role = ColumnRole::time,
+    .shown = {.in_sweeps = true, .in_reports = Shown::Report::figure, .axis = "Time"}};  ///< of all iterations
+constexpr Column kUpdates{.key = "updates_per_s",
+                          .head = "updates",
+                          .unit = "(1/s)",
+                          .width = 10,
+                          .role = ColumnRole::rate,
+                          .shown = {.in_sweeps = true,
+                                    .beside_time = true,
+                                    .in_reports = Shown::Report::figure,
+                                    .axis = "Updates per second"}};  ///< changes of the parameters
+constexpr Column kGradientRate{.key = "gradients_per_s",
+                               .head = "gradients",
+                               .unit = "(1/s)",
+                               .width = 11,
+                               .role = ColumnRole::rate};  ///< gradients that were used
+constexpr Column kIterationMean{
+    .key = "iteration_us_mean",
+    .head = "iteration",
+    .unit = "(us)",
+    .width = 11,
+    .shown = {.in_sweeps = true, .in_reports = Shown::Report::figure, .axis = "Iteration"}};  ///< of a worker
+constexpr Column kIterationP95{"iteration_us_p95", "p95", "(us)", 11};                        ///< of a worker
+constexpr Column kWaiting{
+    .key = "waiting",
+    .head = "waiting",
+    .unit = "(%)",
+    .width = 8,
+    .format = Format::percent,
+    .shown = {.in_sweeps = true,
+              .in_reports = Shown::Report::figure,
+              .axis = "Waiting (%)"}};  ///< share of an iteration that a worker waits for servers and the network
+constexpr Column kStalenessMean{
+    .key = "staleness_mean",
+    .head = "staleness",
+    .unit = "(mean)",
+    .width = 9,
+    .format = Format::two_decimals,
+    .shown = {.in_sweeps = true, .in_reports = Shown::Report::figure, .axis = "Staleness"}};  ///< of gradients
 constexpr Column kStaleness{"staleness"};  ///< how many parts found 0, 1, 2, ... such changes
 constexpr Column kGradients{"gradients"};  ///< that were made
 constexpr Column kDropped{"dropped", "dropped", "", 8, Format::count};  ///< gradients that came too late
 constexpr Column kServerBusy{"server_busy", "server", "(%)", 7,
                              Format::percent};  ///< of the busiest server, the share of the time
-constexpr Column kUpdatesP5{"updates_per_s_p5", "updates p5", "(1/s)", 10};  ///< of several seeds: 5th percentile
-constexpr Column kUpdatesP95{"updates_per_s_p95", "p95", "(1/s)", 10};       ///< of several seeds: 95th percentile
+constexpr Column kUpdatesP5{.key = "updates_per_s_p5",
+                            .head = "updates p5",
+                            .unit = "(1/s)",
+                            .width = 10,
+                            .role = ColumnRole::rate};  ///< of several seeds: 5th percentile
+constexpr Column kUpdatesP95{.key = "updates_per_s_p95",
+                             .head = "p95",
+                             .unit = "(1/s)",
+                             .width = 10,
+                             .role = ColumnRole::rate};  ///< of several seeds: 95th percentile
 
 /// How many updates there were, on average, between the parameters of a gradient that was used and it.
 double mean_staleness(const ParameterServerResult& result) {
@@ -74,7 +125,7 @@ std::string ParameterServerExperiment::label(Bytes size) const {
 
 std::vector<Record> ParameterServerExperiment::run(const Run& run) const {
   const Platform& platform = run.platform;
-  ParameterServerSetup setup = text_.setup;
+  ParameterServerSetup setup = config_.setup;
   setup.parameters = run.size;
   const ParameterServerResult result =
       simulate_parameter_server(setup, *platform.cluster, platform.seed, simulation_options(platform, run.options));
@@ -89,13 +140,22 @@ std::vector<Record> ParameterServerExperiment::run(const Run& run) const {
   return {record};
 }
 
-Record ParameterServerExperiment::summarised(std::vector<Record> repetitions) const {
+namespace {
+
+Record row_of(std::vector<Record> repetitions) {
   Repetitions all(std::move(repetitions), kUpdates);
   Record row = all.median();
   row.put(kSeeds, all.count());
   row.put(kUpdatesP5, all.percentile(5).number(kUpdates));
   row.put(kUpdatesP95, all.percentile(95).number(kUpdates));
   return row;
+}
+
+}  // namespace
+
+const RepetitionSummary* ParameterServerExperiment::repetitions() const {
+  static constexpr RepetitionSummary kSummary{"each row is the run with the median rate of updates", &row_of};
+  return &kSummary;
 }
 
 std::vector<const Column*> ParameterServerExperiment::columns(bool seeds) const {
@@ -106,12 +166,13 @@ std::vector<const Column*> ParameterServerExperiment::columns(bool seeds) const 
 }
 
 std::vector<const Column*> ParameterServerExperiment::figures() {
-  return {&kParameters, &kTrainingTime, &kUpdates, &kIterationMean, &kWaiting, &kStalenessMean};
+  return {&kUpdate,  &kParameters,    &kTrainingTime, &kUpdates,   &kIterationMean,
+          &kWaiting, &kStalenessMean, &kGradientRate, &kUpdatesP5, &kUpdatesP95};
 }
 
 std::vector<std::pair<std::string, std::string>> ParameterServerExperiment::description(
     const Platform& /*platform*/) const {
-  return {{"training", describe(text_.setup)}};
+  return {{"training", describe(config_.setup)}};
 }
 
 std::string ParameterServerExperiment::participants() const { return fmt::format("{} workers", ranks()); }
@@ -129,12 +190,12 @@ std::string ParameterServerExperiment::refusal(const Platform& /*platform*/, Abi
 }
 
 std::vector<IdleKeys> ParameterServerExperiment::idle_keys(const Platform& /*platform*/) const {
-  if (text_.setup.shards.front().size() > 1) { return {}; }
+  if (config_.setup.shards.front().size() > 1) { return {}; }
   return {{{"/parameter_server/replication"},
            "there is one copy of each shard",
            R"(write "copies": 2 or more, or leave it out)"}};
 }
 
-void ParameterServerExperiment::check_asked_sizes() const { refuse_empty_messages(text_.sizes); }
+void ParameterServerExperiment::check_asked_sizes() const { refuse_empty_messages(config_.sizes); }
 
 }  // namespace athanor

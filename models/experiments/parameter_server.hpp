@@ -12,19 +12,18 @@ namespace athanor {
 class ParameterServerExperiment : public Experiment {
  public:
   /// Requires settings that were resolved.
-  explicit ParameterServerExperiment(ParameterServerText text) : text_(std::move(text)) {}
+  explicit ParameterServerExperiment(ParameterServerConfig config) : config_(std::move(config)) {}
 
   std::string_view subject() const override { return "parameter_server"; }
-  std::string variant() const override { return std::string(name(text_.setup.update)); }
-  std::uint32_t ranks() const override { return static_cast<std::uint32_t>(text_.setup.workers.size()); }
-  std::span<const Bytes> sizes() const override { return text_.sizes; }
+  std::string variant() const override { return std::string(name(config_.setup.update)); }
+  std::uint32_t ranks() const override { return static_cast<std::uint32_t>(config_.setup.workers.size()); }
+  std::span<const Bytes> sizes() const override { return config_.sizes; }
   std::string_view sizes_key() const override { return "parameters"; }
   std::string label(Bytes size) const override;
   std::vector<Record> run(const Run& run) const override;
-  Record summarised(std::vector<Record> repetitions) const override;
-  std::string_view repetition_shown() const override { return "each row is the run with the median rate of updates"; }
+  const RepetitionSummary* repetitions() const override;
   std::vector<const Column*> columns(bool seeds) const override;
-  /// Of its records, those that sweeps and reports show.
+  /// As ExperimentKind::figures.
   static std::vector<const Column*> figures();
   std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
   std::string participants() const override;
@@ -34,7 +33,7 @@ class ParameterServerExperiment : public Experiment {
   void check_asked_sizes() const override;
 
  private:
-  ParameterServerText text_;
+  ParameterServerConfig config_;
 };
 
 }  // namespace athanor

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,7 +26,36 @@ enum class Format : std::uint8_t {
   milliseconds,    ///< seconds, in milliseconds; below 0.1 ms with four decimals
 };
 
+/// What a column is to who compares results, and draws them.
+enum class ColumnRole : std::uint8_t {
+  figure,     ///< nothing beyond its value, of which less is better
+  rate,       ///< the more the better
+  time,       ///< what is compared and drawn where no other figure is asked for
+  low_end,    ///< of the interval in which measured times are expected
+  high_end,   ///< the same
+  profile,    ///< by name, whose error that interval is
+  subject,    ///< what was simulated: tells results apart
+  condition,  ///< what tells those of one subject apart
+  choice,     ///< what tells results apart only where they would be the same otherwise
+};
+
+/// Where a column is shown beside the tables of its own kind of experiment.
+struct Shown {
+  /// In a report's table: words stand before figures, remarks behind.
+  enum class Report : std::uint8_t { not_at_all, word, figure, remark };
+
+  bool in_sweeps = false;    ///< in the table of a sweep
+  bool in_database = false;  ///< in the view of a sweep's file, for whoever asks it with SQL
+  bool beside_time = false;  ///< in plots, where no figure is asked for
+  Report in_reports = Report::not_at_all;
+  std::string_view report_head = {};          ///< "": head and unit, or else the key
+  std::optional<std::uint8_t> decimals = {};  ///< in reports; absent: as its format has them
+  std::string_view axis = {};                 ///< of plots: "Bus bandwidth (GB/s)"; "": the key
+};
+
 /// A figure of results, declared once: a key of JSON and CSV, and a column of tables. Values are put into a Record.
+/// What compares, sweeps, reports and draws results asks the columns that figures() of its kind names, and knows no
+/// keys.
 struct Column {
   std::string_view key;        ///< of JSON and CSV, with its unit: "time_us"; "": of tables alone
   std::string_view head = {};  ///< of tables; "": of JSON and CSV alone
@@ -33,6 +63,9 @@ struct Column {
   std::uint8_t width = 0;      ///< in characters
   Format format = Format::figure;
   std::uint8_t gap = 1;  ///< blanks before it
+  ColumnRole role = ColumnRole::figure;
+  const Column* of = nullptr;  ///< of ends and profiles: the time that the interval is of
+  Shown shown = {};
 };
 
 /// One result: values by column, in the order in which JSON has them, and what is told of them beside.

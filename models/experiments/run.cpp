@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/network_columns.hpp"
+#include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "sim/printable.hpp"
 #include "sim/words.hpp"
@@ -19,6 +20,8 @@ class Runner {
  public:
   Runner(const Scenario& scenario, const Case& scenario_case, const RunOptions& options, const RunObserver& observer)
       : scenario_(scenario), case_(scenario_case), options_(options), observer_(observer) {
+    require(scenario_case.seeds.empty() || scenario_case.experiment->repetitions() != nullptr, "{} runs with one seed",
+            scenario_case.experiment->subject());
     head_.put(kScenario, scenario.path);
     head_.put(kCase, scenario.has_cases ? scenario_case.name : "");
     for (const std::uint64_t seed : scenario_case.seeds) {
@@ -37,10 +40,14 @@ class Runner {
   }
 
  private:
+  bool interrupted() const {
+    return options_.stop.stop_requested() || (observer_.interrupted && observer_.interrupted());
+  }
+
   bool run_size(Bytes size, const std::string& count) {
     std::vector<std::vector<Record>> rows;  // by row, the record of each seed
     for (const Platform& platform : platforms_) {
-      if (observer_.interrupted && observer_.interrupted()) { return false; }
+      if (interrupted()) { return false; }
       if (observer_.begins) { observer_.begins(count + label(size)); }
       std::vector<Record> records = simulate(platform, size);
       rows.resize(records.size());
@@ -48,7 +55,7 @@ class Runner {
     }
     for (std::vector<Record>& repetitions : rows) {
       observer_.ends(case_.seeds.empty() ? std::move(repetitions.front())
-                                         : case_.experiment->summarised(std::move(repetitions)));
+                                         : case_.experiment->repetitions()->row_of(std::move(repetitions)));
     }
     return true;
   }
@@ -83,13 +90,16 @@ std::string network_text(const Case& scenario_case) {
   const bool counted = seeds.back() - seeds.front() + 1 == seeds.size() && std::is_sorted(seeds.begin(), seeds.end());
   const std::string which =
       counted ? fmt::format("{} to {}", seeds.front(), seeds.back()) : fmt::format("{}", joined(seeds, ", "));
-  return fmt::format("{}, {} seeds: {}; {}", level, seeds.size(), which, scenario_case.experiment->repetition_shown());
+  return fmt::format("{}, {} seeds: {}; {}", level, seeds.size(), which,
+                     scenario_case.experiment->repetitions()->shown);
 }
 
 }  // namespace
 
 bool run(const Scenario& scenario, const Case& scenario_case, const RunOptions& options, const RunObserver& observer) {
-  return Runner(scenario, scenario_case, options, observer).run();
+  try {
+    return Runner(scenario, scenario_case, options, observer).run();
+  } catch (const Interrupted&) { return false; }
 }
 
 std::vector<Record> run(const Scenario& scenario, const Case& scenario_case, const RunOptions& options) {

@@ -17,11 +17,12 @@ struct RunObserver {
   std::function<bool()> interrupted;                    ///< asked between simulations: end early?
 };
 
-/// Runs a case at each of its sizes, with each of its seeds. False: interrupted. Throws SimulationError, which names
-/// the scenario, the case and the size.
+/// Runs a case at each of its sizes, with each of its seeds. False: interrupted, by the observer between simulations or
+/// by the options' stop within one; what `ends` was told of is whole. Throws SimulationError, which names the scenario,
+/// the case and the size.
 bool run(const Scenario& scenario, const Case& scenario_case, const RunOptions& options, const RunObserver& observer);
 
-/// The same without anybody who listens: all its records.
+/// The same without anybody who listens: all its records, or those before the stop.
 std::vector<Record> run(const Scenario& scenario, const Case& scenario_case, const RunOptions& options = {});
 
 /// What stands above the results of a case: what it simulates on what, with which software.

@@ -13,8 +13,8 @@ namespace athanor {
 
 namespace {
 
-constexpr Column kFiles{"trace"};         ///< files that [were replayed](traces.md)
-constexpr Column kTraceFormat{"format"};  ///< of the files
+constexpr Column kFiles{.key = "trace", .role = ColumnRole::subject};  ///< files that [were replayed](traces.md)
+constexpr Column kTraceFormat{"format"};                               ///< of the files
 constexpr Column kReplayTime{"", "time", "(ms)", 12, Format::milliseconds};
 constexpr Column kOperations{"operations"};  ///< how many
 
@@ -45,8 +45,9 @@ std::vector<KeysOfFormats> keys_of_formats() {
 }  // namespace
 
 WorkloadRun TraceExperiment::simulate(const Platform& platform, const RunOptions& options,
-                                      const WorkloadOptions& workload) const {
-  const ImportedTrace& trace = *text_.trace;
+                                      WorkloadOptions workload) const {
+  const ImportedTrace& trace = *config_.trace;
+  workload.stop = options.stop;
   CollectiveTimer timer(pricing(platform, options));
   WorkloadResult result = run_workload(trace.workload, estimate_all(trace.workload, timer), workload);
   std::vector<std::string> notes = trace.notes;
@@ -60,7 +61,7 @@ std::vector<Record> TraceExperiment::run(const Run& run) const {
       simulate(run.platform, run.options, {.critical_path = false, .timeline = run.options.timeline});
   const WorkloadShares shares = shares_of(done.result, done.time);
   Record record = run.head;
-  record.put(kFiles, fmt::format("{}", joined(text_.files, " ")));
+  record.put(kFiles, fmt::format("{}", joined(config_.files, " ")));
   record.put(kTraceFormat, variant());
   record.put(kRanks, ranks());
   record.put(kReplayTime, seconds(done.time));
@@ -85,17 +86,17 @@ std::vector<const Column*> TraceExperiment::columns(bool /*seeds*/) const {
   return {&kReplayTime, &kComputingShare, &kExposedShare, &kWaitingShare};
 }
 
-std::vector<const Column*> TraceExperiment::figures() { return {&kStepTime, &kExposedTime}; }
+std::vector<const Column*> TraceExperiment::figures() { return {&kFiles, &kStepTime, &kExposedTime}; }
 
 std::vector<std::pair<std::string, std::string>> TraceExperiment::description(const Platform& platform) const {
-  return {{"trace", fmt::format("{} of {} ranks: {}", variant(), ranks(), joined(text_.files, " "))},
+  return {{"trace", fmt::format("{} of {} ranks: {}", variant(), ranks(), joined(config_.files, " "))},
           {"profile", profile_text(*platform.profile)}};
 }
 
 std::vector<IdleKeys> TraceExperiment::idle_keys(const Platform& platform) const {
   std::vector<IdleKeys> idle = WorkloadExperiment::idle_keys(platform);
   for (const auto& [formats, keys] : keys_of_formats()) {
-    const bool used = std::find(formats.begin(), formats.end(), text_.trace->format) != formats.end();
+    const bool used = std::find(formats.begin(), formats.end(), config_.trace->format) != formats.end();
     if (!used) { idle.push_back(keys); }
   }
   return idle;

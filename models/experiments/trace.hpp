@@ -12,23 +12,23 @@ namespace athanor {
 class TraceExperiment : public WorkloadExperiment {
  public:
   /// Requires a trace that was read.
-  TraceExperiment(TraceText text, WorkloadNccl nccl) : WorkloadExperiment(std::move(nccl)), text_(std::move(text)) {}
+  TraceExperiment(TraceConfig config, WorkloadNccl nccl)
+      : WorkloadExperiment(std::move(nccl)), config_(std::move(config)) {}
 
-  WorkloadRun simulate(const Platform& platform, const RunOptions& options,
-                       const WorkloadOptions& workload) const override;
+  WorkloadRun simulate(const Platform& platform, const RunOptions& options, WorkloadOptions workload) const override;
 
   std::string_view subject() const override { return "trace"; }
-  std::string variant() const override { return std::string(name(text_.trace->format)); }
-  std::uint32_t ranks() const override { return text_.trace->ranks; }
+  std::string variant() const override { return std::string(name(config_.trace->format)); }
+  std::uint32_t ranks() const override { return config_.trace->ranks; }
   std::vector<Record> run(const Run& run) const override;
   std::vector<const Column*> columns(bool seeds) const override;
-  /// Of its records, those that sweeps and reports show.
+  /// As ExperimentKind::figures.
   static std::vector<const Column*> figures();
   std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
   std::vector<IdleKeys> idle_keys(const Platform& platform) const override;
 
  private:
-  TraceText text_;
+  TraceConfig config_;
 };
 
 }  // namespace athanor

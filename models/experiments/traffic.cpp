@@ -16,31 +16,77 @@ namespace athanor {
 
 namespace {
 
-constexpr Column kTraffic{"traffic"};                                      ///< the pattern
-constexpr Column kEndpoints{"endpoints"};                                  ///< how many take part
-constexpr Column kMessageSize{"bytes", "size", "(B)", 12, Format::size};   ///< of a message; 0: of their own
+constexpr Column kTraffic{
+    .key = "traffic", .role = ColumnRole::subject, .shown = {.in_reports = Shown::Report::word}};  ///< the pattern
+constexpr Column kEndpoints{"endpoints"};  ///< how many take part
+constexpr Column kMessageSize{.key = "bytes",
+                              .head = "size",
+                              .unit = "(B)",
+                              .width = 12,
+                              .format = Format::size,
+                              .role = ColumnRole::condition,
+                              .shown = {.in_sweeps = true,
+                                        .in_reports = Shown::Report::figure,
+                                        .report_head = "size"}};           ///< of a message; 0: of their own
 constexpr Column kMessages{"messages", "messages", "", 9, Format::count};  ///< how many
 constexpr Column kTotalBytes{"total_bytes"};                               ///< of all messages
-constexpr Column kLastDelivery{"time_us", "time", "(us)", 10};             ///< to the last delivery
-constexpr Column kGoodput{"goodput_gbps", "goodput", "(GB/s)", 9};         ///< of all together
-constexpr Column kThroughputRatio{"throughput_ratio", "ratio", "(%)", 6,
-                                  Format::percent};  ///< mean share that messages keep of the rate that they have alone
-constexpr Column kThroughputRatioLeast{"throughput_ratio_least"};  ///< the least such share
-constexpr Column kFairness{"fairness"};                            ///< Jain's index of these shares
+constexpr Column kLastDelivery{
+    .key = "time_us",
+    .head = "time",
+    .unit = "(us)",
+    .width = 10,
+    .role = ColumnRole::time,
+    .shown = {.in_sweeps = true, .in_reports = Shown::Report::figure, .axis = "Time"}};  ///< to the last delivery
+constexpr Column kGoodput{.key = "goodput_gbps",
+                          .head = "goodput",
+                          .unit = "(GB/s)",
+                          .width = 9,
+                          .role = ColumnRole::rate,
+                          .shown = {.in_sweeps = true,
+                                    .beside_time = true,
+                                    .in_reports = Shown::Report::figure,
+                                    .axis = "Goodput (GB/s)"}};  ///< of all together
+constexpr Column kThroughputRatio{
+    .key = "throughput_ratio",
+    .head = "ratio",
+    .unit = "(%)",
+    .width = 6,
+    .format = Format::percent,
+    .role = ColumnRole::rate,
+    .shown = {.in_sweeps = true,
+              .in_reports = Shown::Report::figure,
+              .axis = "Throughput ratio (%)"}};  ///< mean share that messages keep of the rate that they have alone
+constexpr Column kThroughputRatioLeast{.key = "throughput_ratio_least",
+                                       .role = ColumnRole::rate};         ///< the least such share
+constexpr Column kFairness{.key = "fairness", .role = ColumnRole::rate};  ///< Jain's index of these shares
 constexpr Column kCompletionMean{"completion_us_mean", "mean", "(us)",
                                  10};  ///< from a message's start to its last byte
 constexpr Column kCompletionMedian{"completion_us_median", "median", "(us)", 10};  ///< median
-constexpr Column kCompletionP99{"completion_us_p99", "p99", "(us)", 10};           ///< 99th percentile
-constexpr Column kCompletionMax{"completion_us_max", "max", "(us)", 10};           ///< the longest
+constexpr Column kCompletionP99{.key = "completion_us_p99",
+                                .head = "p99",
+                                .unit = "(us)",
+                                .width = 10,
+                                .shown = {.in_sweeps = true,
+                                          .in_reports = Shown::Report::figure,
+                                          .axis = "Completion, 99th percentile"}};  ///< 99th percentile
+constexpr Column kCompletionMax{"completion_us_max", "max", "(us)", 10};            ///< the longest
 constexpr Column kSlowdownMean{"slowdown_mean", "slowdown", "(mean)",
                                8};                            ///< completion over the time that the message takes alone
 constexpr Column kSlowdownP99{"slowdown_p99", "p99", "", 8};  ///< 99th percentile
-constexpr Column kThroughputRatioP5{"throughput_ratio_p5", "ratio p5", "(%)", 8,
-                                    Format::percent};  ///< of several seeds: 5th percentile
-constexpr Column kThroughputRatioP95{"throughput_ratio_p95", "ratio p95", "(%)", 9,
-                                     Format::percent};  ///< of several seeds: 95th percentile
-constexpr Column kMeanP5{"completion_us_mean_p5"};      ///< of several seeds: 5th percentile
-constexpr Column kMeanP95{"completion_us_mean_p95"};    ///< of several seeds: 95th percentile
+constexpr Column kThroughputRatioP5{.key = "throughput_ratio_p5",
+                                    .head = "ratio p5",
+                                    .unit = "(%)",
+                                    .width = 8,
+                                    .format = Format::percent,
+                                    .role = ColumnRole::rate};  ///< of several seeds: 5th percentile
+constexpr Column kThroughputRatioP95{.key = "throughput_ratio_p95",
+                                     .head = "ratio p95",
+                                     .unit = "(%)",
+                                     .width = 9,
+                                     .format = Format::percent,
+                                     .role = ColumnRole::rate};  ///< of several seeds: 95th percentile
+constexpr Column kMeanP5{"completion_us_mean_p5"};               ///< of several seeds: 5th percentile
+constexpr Column kMeanP95{"completion_us_mean_p95"};             ///< of several seeds: 95th percentile
 
 void put_completion(const CompletionTimes& times, Record& record) {
   record.put(kCompletionMean, microseconds(times.mean));
@@ -120,7 +166,9 @@ std::vector<Record> TrafficExperiment::run(const Run& run) const {
   return {record};
 }
 
-Record TrafficExperiment::summarised(std::vector<Record> repetitions) const {
+namespace {
+
+Record row_of(std::vector<Record> repetitions) {
   Repetitions by_share(repetitions, kThroughputRatio);
   Record row = by_share.median();
   row.put(kSeeds, by_share.count());
@@ -133,6 +181,13 @@ Record TrafficExperiment::summarised(std::vector<Record> repetitions) const {
   return row;
 }
 
+}  // namespace
+
+const RepetitionSummary* TrafficExperiment::repetitions() const {
+  static constexpr RepetitionSummary kSummary{"each row is the run of the median throughput ratio", &row_of};
+  return &kSummary;
+}
+
 std::vector<const Column*> TrafficExperiment::columns(bool seeds) const {
   std::vector<const Column*> columns{&kMessageSize,   &kMessages,       &kCompletionMean, &kCompletionMedian,
                                      &kCompletionP99, &kCompletionMax,  &kSlowdownMean,   &kSlowdownP99,
@@ -142,7 +197,8 @@ std::vector<const Column*> TrafficExperiment::columns(bool seeds) const {
 }
 
 std::vector<const Column*> TrafficExperiment::figures() {
-  return {&kMessageSize, &kLastDelivery, &kCompletionP99, &kGoodput, &kThroughputRatio};
+  return {&kTraffic,         &kMessageSize,          &kLastDelivery, &kCompletionP99,     &kGoodput,
+          &kThroughputRatio, &kThroughputRatioLeast, &kFairness,     &kThroughputRatioP5, &kThroughputRatioP95};
 }
 
 std::vector<std::pair<std::string, std::string>> TrafficExperiment::description(const Platform& /*platform*/) const {

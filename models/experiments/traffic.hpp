@@ -12,7 +12,7 @@ namespace athanor {
 class TrafficExperiment : public Experiment {
  public:
   /// Requires settings that were resolved.
-  explicit TrafficExperiment(TrafficText traffic) : traffic_(std::move(traffic)) {}
+  explicit TrafficExperiment(TrafficConfig traffic) : traffic_(std::move(traffic)) {}
 
   std::string_view subject() const override { return "traffic"; }
   std::string variant() const override { return std::string(name(traffic_.pattern)); }
@@ -20,10 +20,9 @@ class TrafficExperiment : public Experiment {
   std::span<const Bytes> sizes() const override { return traffic_.sizes; }
   std::string label(Bytes size) const override;
   std::vector<Record> run(const Run& run) const override;
-  Record summarised(std::vector<Record> repetitions) const override;
-  std::string_view repetition_shown() const override { return "each row is the run of the median throughput ratio"; }
+  const RepetitionSummary* repetitions() const override;
   std::vector<const Column*> columns(bool seeds) const override;
-  /// Of its records, those that sweeps and reports show.
+  /// As ExperimentKind::figures.
   static std::vector<const Column*> figures();
   std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
   std::string participants() const override;
@@ -33,7 +32,7 @@ class TrafficExperiment : public Experiment {
   void check_asked_sizes() const override;
 
  private:
-  TrafficText traffic_;
+  TrafficConfig traffic_;
 };
 
 /// The line above all Record::flows.

@@ -16,9 +16,12 @@ namespace athanor {
 
 namespace {
 
-constexpr Column kModel{"model"};                   ///< by name
-constexpr Column kGpu{"gpu"};                       ///< preset of the GPUs
-constexpr Column kGpus{"gpus"};                     ///< how many
+constexpr Column kModel{
+    .key = "model", .role = ColumnRole::subject, .shown = {.in_reports = Shown::Report::word}};  ///< by name
+constexpr Column kGpu{"gpu"};                                                                    ///< preset of the GPUs
+constexpr Column kGpus{.key = "gpus",
+                       .role = ColumnRole::choice,
+                       .shown = {.in_reports = Shown::Report::word, .report_head = "GPUs"}};  ///< how many
 constexpr Column kPrecision{"precision"};           ///< of the products of matrices
 constexpr Column kTensor{"tensor"};                 ///< GPUs that share each layer
 constexpr Column kContext{"context"};               ///< GPUs that share every sequence
@@ -34,17 +37,64 @@ constexpr Column kGlobalBatch{"global_batch"};  ///< sequences of a step
 constexpr Column kSequence{"sequence"};         ///< tokens
 constexpr Column kFramework{"framework"};       ///< whose defaults the plan has, where it names one
 constexpr Column kAssumed{"assumed"};  ///< beside `framework`: an object of settings that are as it has them, and act
-constexpr Column kCompute{"compute"};  ///< compute profile of the GPUs
-constexpr Column kSamples{"samples_per_s", "samples", "(1/s)", 12};                       ///< sequences or samples
-constexpr Column kTokens{"tokens_per_s", "tokens", "(1/s)", 12};                          ///< of transformers
-constexpr Column kFlops{"tflops_per_gpu", "TFLOP/s", "per GPU", 8, Format::one_decimal};  ///< the model's FLOP/s
-constexpr Column kMfu{"mfu", "MFU", "(%)", 6, Format::percent};  ///< the model's FLOP/s as a share of the GPU's peak
+constexpr Column kCompute{
+    .key = "compute", .role = ColumnRole::profile, .of = &kStepTime};  ///< compute profile of the GPUs
+constexpr Column kSamples{.key = "samples_per_s",
+                          .head = "samples",
+                          .unit = "(1/s)",
+                          .width = 12,
+                          .role = ColumnRole::rate,
+                          .shown = {.in_sweeps = true,
+                                    .in_reports = Shown::Report::figure,
+                                    .axis = "Samples per second"}};  ///< sequences or samples
+constexpr Column kTokens{.key = "tokens_per_s",
+                         .head = "tokens",
+                         .unit = "(1/s)",
+                         .width = 12,
+                         .role = ColumnRole::rate,
+                         .shown = {.in_sweeps = true,
+                                   .in_reports = Shown::Report::figure,
+                                   .report_head = "tokens/s",
+                                   .decimals = 0,
+                                   .axis = "Tokens per second"}};  ///< of transformers
+constexpr Column kFlops{
+    .key = "tflops_per_gpu",
+    .head = "TFLOP/s",
+    .unit = "per GPU",
+    .width = 8,
+    .format = Format::one_decimal,
+    .role = ColumnRole::rate,
+    .shown = {.in_reports = Shown::Report::figure, .axis = "TFLOP/s per GPU"}};  ///< the model's FLOP/s
+constexpr Column kMfu{
+    .key = "mfu",
+    .head = "MFU",
+    .unit = "(%)",
+    .width = 6,
+    .format = Format::percent,
+    .role = ColumnRole::rate,
+    .shown = {.in_sweeps = true,
+              .in_database = true,
+              .beside_time = true,
+              .in_reports = Shown::Report::figure,
+              .axis = "Model FLOP/s utilisation (%)"}};  ///< the model's FLOP/s as a share of the GPU's peak
 constexpr Column kComputing{"", "computing", "(%)", 9, Format::percent};
-constexpr Column kBubble{"bubble_fraction", "bubble", "(%)", 7,
-                         Format::percent};  ///< share of the step that waits for other stages
+constexpr Column kBubble{.key = "bubble_fraction",
+                         .head = "bubble",
+                         .unit = "(%)",
+                         .width = 7,
+                         .format = Format::percent,
+                         .shown = {.in_sweeps = true,
+                                   .in_reports = Shown::Report::figure,
+                                   .axis = "Pipeline bubble (%)"}};  ///< share of the step that waits for other stages
 constexpr Column kExposed{"", "exposed", "(%)", 7, Format::percent};
 constexpr Column kStragglers{"", "straggler", "(%)", 9, Format::percent};
-constexpr Column kMemory{"memory_gb", "memory", "(GB)", 7, Format::one_decimal};  ///< of the fullest GPU
+constexpr Column kMemory{
+    .key = "memory_gb",
+    .head = "memory",
+    .unit = "(GB)",
+    .width = 7,
+    .format = Format::one_decimal,
+    .shown = {.in_sweeps = true, .in_reports = Shown::Report::figure, .axis = "Memory (GB)"}};  ///< of the fullest GPU
 constexpr Column kGpuKinds{"gpu_kinds"};  ///< of unequal GPUs a list of `{"gpu", "gpus", "computing"}`: how many, and
                                           ///< the share of the step in which these compute
 
@@ -165,7 +215,8 @@ std::string describe(const TrainingSetup& setup) {
 }
 
 StepResult TrainingExperiment::step(const Platform& platform, const RunOptions& options,
-                                    const WorkloadOptions& workload) const {
+                                    WorkloadOptions workload) const {
+  workload.stop = options.stop;
   CollectiveTimer timer(pricing(platform, options));
   return simulate_step(training_->setup, timer, workload);
 }
@@ -177,8 +228,8 @@ std::vector<std::string> TrainingExperiment::notes(const StepResult& result, con
 }
 
 WorkloadRun TrainingExperiment::simulate(const Platform& platform, const RunOptions& options,
-                                         const WorkloadOptions& workload) const {
-  StepResult result = step(platform, options, workload);
+                                         WorkloadOptions workload) const {
+  StepResult result = step(platform, options, std::move(workload));
   std::vector<std::string> all = notes(result, platform);
   const Time stragglers = result.time - result.workload.time;
   return {result.time, stragglers, std::move(result.workload), std::move(all)};
@@ -222,7 +273,17 @@ std::vector<const Column*> TrainingExperiment::columns(bool /*seeds*/) const {
 }
 
 std::vector<const Column*> TrainingExperiment::figures() {
-  return {&kStepTime, &kTokens, &kMfu, &kBubble, &kExposedTime, &kMemory, &kSamples};
+  std::vector<const Column*> figures{&kModel, &kGpus, &kStepTime, &kStepLow,     &kStepHigh, &kTokens,
+                                     &kFlops, &kMfu,  &kBubble,   &kExposedTime, &kMemory,   &kCompute};
+  const std::vector<const Column*> costs = figures_of_step_costs();
+  figures.insert(figures.end(), costs.begin(), costs.end());
+  figures.insert(figures.end(), {&kMeasuredStep, &kSamples});
+  return figures;
+}
+
+std::optional<Reference> TrainingExperiment::reference() const {
+  if (!training_->measured) { return std::nullopt; }
+  return Reference{.max_error = training_->max_error, .max_median_error = training_->max_median_error};
 }
 
 std::vector<std::pair<std::string, std::string>> TrainingExperiment::description(const Platform& platform) const {

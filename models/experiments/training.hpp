@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "models/experiments/verification.hpp"
 #include "models/experiments/workload.hpp"
+#include "models/experiments/workload_columns.hpp"
 #include "models/training/compute_pool.hpp"
 #include "models/training/measured_with.hpp"
 #include "models/training/memory.hpp"
@@ -29,10 +31,26 @@ struct Training {
   std::vector<std::string> notes;           ///< what a user may not have meant
 };
 
-inline constexpr Column kMeasuredStep{"measured_time_s", "measured", "(ms)", 11,
-                                      Format::milliseconds};  ///< what was measured
-inline constexpr Column kStepLow{"step_time_low_s"};          ///< one measured step in ten is expected to take less
-inline constexpr Column kStepHigh{"step_time_high_s"};        ///< one in ten is expected to take more
+inline constexpr Column kMeasuredStep{.key = "measured_time_s",
+                                      .head = "measured",
+                                      .unit = "(ms)",
+                                      .width = 11,
+                                      .format = Format::milliseconds,
+                                      .shown = {.in_reports = Shown::Report::figure}};  ///< what was measured
+inline constexpr Column kStepLow{
+    .key = "step_time_low_s",
+    .format = Format::milliseconds,
+    .role = ColumnRole::low_end,
+    .of = &kStepTime,
+    .shown = {.in_reports = Shown::Report::figure,
+              .report_head = "one in ten below (ms)"}};  ///< one measured step in ten is expected to take less
+inline constexpr Column kStepHigh{
+    .key = "step_time_high_s",
+    .format = Format::milliseconds,
+    .role = ColumnRole::high_end,
+    .of = &kStepTime,
+    .shown = {.in_reports = Shown::Report::figure,
+              .report_head = "one in ten above (ms)"}};  ///< one in ten is expected to take more
 inline constexpr Column kStepError{"error", "error", "(%)", 7, Format::signed_percent};  ///< simulated / measured - 1
 
 /// A step of training.
@@ -44,24 +62,24 @@ class TrainingExperiment : public WorkloadExperiment {
 
   const Training& training() const { return *training_; }
 
-  WorkloadRun simulate(const Platform& platform, const RunOptions& options,
-                       const WorkloadOptions& workload) const override;
+  WorkloadRun simulate(const Platform& platform, const RunOptions& options, WorkloadOptions workload) const override;
 
   std::string_view subject() const override { return "training"; }
   std::string variant() const override { return training_->setup.model.name; }
   std::uint32_t ranks() const override { return ranks_; }
   std::vector<Record> run(const Run& run) const override;
   std::vector<const Column*> columns(bool seeds) const override;
-  /// Of its records, those that sweeps and reports show.
+  /// As ExperimentKind::figures.
   static std::vector<const Column*> figures();
   std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
   std::string refusal(const Platform& platform, Ability ability) const override;
+  std::optional<Reference> reference() const override;
   bool fits_memory() const override { return training_->fits; }
   std::vector<IdleKeys> idle_keys(const Platform& platform) const override;
   std::vector<std::string> keys_at_rest() const override;
 
  private:
-  StepResult step(const Platform& platform, const RunOptions& options, const WorkloadOptions& workload) const;
+  StepResult step(const Platform& platform, const RunOptions& options, WorkloadOptions workload) const;
   std::vector<std::string> notes(const StepResult& result, const Platform& platform) const;
 
   std::shared_ptr<const Training> training_;

@@ -103,12 +103,7 @@ std::string WorkloadExperiment::refusal(const Platform& /*platform*/, Ability ab
   return "";
 }
 
-std::vector<IdleKeys> WorkloadExperiment::idle_keys(const Platform& /*platform*/) const {
-  return {{{"/seeds"},
-           "a training or a trace is simulated once",
-           "leave it out, and run it with one --seed after the other"},
-          kFallbackKeys};
-}
+std::vector<IdleKeys> WorkloadExperiment::idle_keys(const Platform& /*platform*/) const { return {kFallbackKeys}; }
 
 void WorkloadExperiment::check_asked_sizes() const {
   throw UsageError("--sizes: a training or a trace has sizes of its own; leave out --sizes");

@@ -25,9 +25,8 @@ class WorkloadExperiment : public Experiment {
  public:
   explicit WorkloadExperiment(WorkloadNccl nccl) : nccl_(std::move(nccl)) {}
 
-  /// Throws SimulationError.
-  virtual WorkloadRun simulate(const Platform& platform, const RunOptions& options,
-                               const WorkloadOptions& workload) const = 0;
+  /// Throws as run(). What stops the options' simulations stops that of the workload.
+  virtual WorkloadRun simulate(const Platform& platform, const RunOptions& options, WorkloadOptions workload) const = 0;
   /// How calls are timed: by NCCL where the profile has it, else by rings, pairwise exchanges and messages, or by the
   /// engines of the network's switches where these are faster. Borrows the platform.
   PricingSettings pricing(const Platform& platform, const RunOptions& options) const;

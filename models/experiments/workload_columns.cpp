@@ -140,13 +140,23 @@ void add_workload_notes(const WorkloadResult& result, const Platform& platform, 
 
 namespace {
 
-constexpr Column kEnergy{"energy_j"};               ///< of a step: [all](models.md#energy-and-rent)
-constexpr Column kGpuEnergy{"gpu_energy_j"};        ///< of a step: GPUs
-constexpr Column kNodeEnergy{"node_energy_j"};      ///< of a step: nodes without their GPUs
-constexpr Column kSwitchEnergy{"switch_energy_j"};  ///< of a step: switches
-constexpr Column kElectricity{"electricity_usd"};   ///< of a step
-constexpr Column kTokensPerJoule{"tokens_per_j"};   ///< of a step
-constexpr Column kCost{"cost_usd"};                 ///< rent of a step, from the cheapest to the dearest offer
+constexpr Column kEnergy{.key = "energy_j",
+                         .unit = "(J)",
+                         .shown = {.in_reports = Shown::Report::figure,
+                                   .report_head = "energy (J)",
+                                   .decimals = 0,
+                                   .axis = "Energy of a step (J)"}};  ///< of a step: [all](models.md#energy-and-rent)
+constexpr Column kGpuEnergy{"gpu_energy_j"};                          ///< of a step: GPUs
+constexpr Column kNodeEnergy{"node_energy_j"};                        ///< of a step: nodes without their GPUs
+constexpr Column kSwitchEnergy{"switch_energy_j"};                    ///< of a step: switches
+constexpr Column kElectricity{"electricity_usd"};                     ///< of a step
+constexpr Column kTokensPerJoule{.key = "tokens_per_j", .role = ColumnRole::rate};  ///< of a step
+constexpr Column kCost{
+    .key = "cost_usd",
+    .shown = {.in_reports = Shown::Report::figure,
+              .report_head = "cost ($)",
+              .decimals = 4,
+              .axis = "Cost of a step ($)"}};  ///< rent of a step, from the cheapest to the dearest offer
 constexpr Column kCostPerMillionTokens{"usd_per_million_tokens"};  ///< rent, from the cheapest to the dearest offer
 constexpr Column kTrainingDays{"training_days"};          ///< of the whole training, where `costs` say its `tokens`
 constexpr Column kTrainingEnergy{"training_energy_kwh"};  ///< of the whole training
@@ -231,6 +241,8 @@ void remark_step_costs(const StepResult& step, const StepCosts& costs, const Cos
   const std::optional<double> steps = steps_of(step, figures);
   if (steps) { record.remarks.push_back(training_line(step, costs, *steps)); }
 }
+
+std::vector<const Column*> figures_of_step_costs() { return {&kEnergy, &kTokensPerJoule, &kCost}; }
 
 void put_step_costs(const StepResult& step, const StepCosts& costs, const CostFigures& figures, Record& record) {
   const double tokens = tokens_of(step);

@@ -13,11 +13,26 @@ namespace athanor {
 
 // What results of training and of traces have in common.
 
-inline constexpr Column kStepTime{"step_time_s", "step", "(ms)", 12,
-                                  Format::milliseconds};  ///< of a step, or of the whole trace
-inline constexpr Column kExposedTime{"exposed_comm_s", "exposed", "(ms)", 10,
-                                     Format::milliseconds};  ///< time in which computing waits for communication
-inline constexpr Column kBreakdown{"breakdown"};             ///< shares of the step, as below
+inline constexpr Column kStepTime{.key = "step_time_s",
+                                  .head = "step",
+                                  .unit = "(ms)",
+                                  .width = 12,
+                                  .format = Format::milliseconds,
+                                  .role = ColumnRole::time,
+                                  .shown = {.in_sweeps = true,
+                                            .in_database = true,
+                                            .in_reports = Shown::Report::figure,
+                                            .axis = "Time of a step"}};  ///< of a step, or of the whole trace
+inline constexpr Column kExposedTime{
+    .key = "exposed_comm_s",
+    .head = "exposed",
+    .unit = "(ms)",
+    .width = 10,
+    .format = Format::milliseconds,
+    .shown = {.in_sweeps = true,
+              .in_reports = Shown::Report::figure,
+              .axis = "Exposed communication"}};  ///< time in which computing waits for communication
+inline constexpr Column kBreakdown{"breakdown"};  ///< shares of the step, as below
 inline constexpr Column kComputingShare{"", "computing", "(%)", 10, Format::percent};
 inline constexpr Column kExposedShare{"", "exposed", "(%)", 10, Format::percent};
 inline constexpr Column kWaitingShare{"", "waiting", "(%)", 10, Format::percent};
@@ -58,6 +73,9 @@ inline constexpr Bytes kOneRun{0};
 
 /// Puts energy and costs of a step, and of a whole training where its tokens are said: those that are known.
 void put_step_costs(const StepResult& step, const StepCosts& costs, const CostFigures& figures, Record& record);
+
+/// Of these those that Column's role or `shown` says something of.
+std::vector<const Column*> figures_of_step_costs();
 
 /// The same as remarks; none where nothing is known. `step`: what was simulated.
 void remark_step_costs(const StepResult& step, const StepCosts& costs, const CostFigures& figures, Record& record);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string_view>
 
 #include "models/network/packet/packet_settings.hpp"
@@ -37,8 +38,9 @@ void visit(Fields& fields, NetworkSettings& settings);
 
 /// How a network is simulated, and what is counted.
 struct NetworkOptions : NetworkSettings {
-  bool count_ports = false;  ///< NetworkUse::ports
-  bool each_link = false;    ///< NetworkUse::loads has every link, not one of each class
+  bool count_ports = false;   ///< NetworkUse::ports
+  bool each_link = false;     ///< NetworkUse::loads has every link, not one of each class
+  std::stop_token stop = {};  ///< of the Simulator
 };
 
 }  // namespace athanor

@@ -120,7 +120,7 @@ SimulatedTraffic simulate_traffic(const TrafficMatrix& matrix, const Cluster& cl
   // Without contention a path more would be a cable more.
   const std::uint32_t queue_pairs = options.pairs_of_connections();
   const FabricConnections connections = connections_of(matrix, cluster, seed, queue_pairs);
-  Simulator simulator;
+  Simulator simulator(options.stop);
   TrafficDriver driver(simulator, matrix);
   FabricNetwork network(simulator, connections, *cluster.fabric, options, seed, driver);
   driver.start(network.network());

@@ -81,6 +81,7 @@ class Run final : public Computations::Listener, public Transfers::Listener {
       : workload_(workload),
         estimates_(estimates),
         options_(options),
+        simulator_(options.stop),
         computations_(simulator_, workload.workers.size(), options.interference, *this),
         transfers_(simulator_, works_of(workload, estimates), shares_of(estimates), *this),
         meetings_(workload),

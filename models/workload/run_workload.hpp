@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 
 #include "models/workload/collective_timer.hpp"
 #include "models/workload/workload.hpp"
@@ -17,6 +18,7 @@ struct WorkloadOptions {
   bool critical_path = true;         ///< WorkloadResult::critical
   Timeline* timeline = nullptr;      ///< null: nothing is drawn
   std::uint32_t drawn_workers = 64;  ///< of the timeline: the first ones
+  std::stop_token stop = {};         ///< of the Simulator
 };
 
 /// Throws as run_jobs().

@@ -16,6 +16,14 @@ import tree
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 PAGE = "docs/library.md"
+PACKAGE_OF = {"fmt": "fmt", "pugixml.hpp": "pugixml"}  # of what headers include of others
+RUN_FOR_REAL = {"cuda_runtime.h", "mpi.h"}  # of programs on GPUs and processes, which the library does not have
+
+
+def included_from_others():
+    """Of all headers that are installed, what they include beside our own and the standard library: "fmt", "pugixml.hpp"."""
+    texts = [tree.text(path) for path in tree.files(".hpp") if path.parts[0] in {"sim", "topologies", "algorithms", "models"}]
+    return {name.split("/")[0] for text in texts for name in re.findall(r"^#include <([^>]*[/.][^>]*)>", text, re.MULTILINE)}
 
 
 def program():
@@ -54,6 +62,13 @@ class Library(unittest.TestCase):
         rows = [json.loads(line) for line in run([str(self.folder / "first")]).splitlines()]
         self.assertGreater(len(rows), 1)
         self.assertTrue(all(row["time_us"] > 0 for row in rows))
+
+    def test_it_asks_of_a_program_what_headers_and_library_need_and_nothing_that_only_we_compile_with(self):
+        text = self.installed().read_text(encoding="utf-8")
+        required = set(re.search(r"^Requires: (.*)", text, re.MULTILINE).group(1).split(", "))
+        foreign = included_from_others() - RUN_FOR_REAL
+        self.assertLessEqual({PACKAGE_OF[name] for name in foreign}, required)
+        self.assertFalse([word for word in ("BOOST", "boost", "nlohmann", "-I/usr") if word in text], text)
 
     def test_the_page_keeps_its_promise_of_ten_lines(self):
         lines = [line for line in program().splitlines() if line.strip() and not line.startswith("#include")]

@@ -77,6 +77,18 @@ class ResultsPage(unittest.TestCase):
 
 
 class Declarations(unittest.TestCase):
+    def test_columns_with_a_role_or_that_are_shown_elsewhere_are_among_the_figures(self):
+        """What compares and draws results looks there alone."""
+        texts = {path: tree.text(path) for path in tree.files(".hpp", ".cpp") if path.parts[:2] == ("models", "experiments")}
+        named = set()
+        for text in texts.values():
+            for body in re.findall(r"> (?:\w+::)?(?:figures\w*|all_figures)\(\) \{(.*?)\n?\}\n\n", text, re.DOTALL):
+                named |= set(re.findall(r"&(k\w+)", body))
+        for path, text in texts.items():
+            for name, declaration in re.findall(r"constexpr Column (k\w+)\{([^;]*);", text):
+                if re.search(r"\.(role|shown) = ", declaration):
+                    self.assertIn(name, named, path)
+
     def test_tables_are_what_columns_say_and_each_column_has_a_meaning(self):
         done = subprocess.run([sys.executable, tree.ROOT / "tools/scripts/documents/results", "--check"],
                               capture_output=True, text=True, check=False)

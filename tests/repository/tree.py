@@ -18,7 +18,8 @@ def files(*suffixes):
     for folder, folders, names in os.walk(ROOT):
         at_root = pathlib.Path(folder) == ROOT
         folders[:] = [name for name in folders if (_of_the_project(name) if at_root else name != "__pycache__")]
-        found += [(pathlib.Path(folder) / name).relative_to(ROOT) for name in names]
+        # In a further working tree .git is a file that says where the first one is.
+        found += [(pathlib.Path(folder) / name).relative_to(ROOT) for name in names if not (at_root and name == ".git")]
     return sorted(path for path in found if not suffixes or path.suffix in suffixes)
 
 

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/error.hpp"
 #include "sim/simulator.hpp"
 
 using namespace athanor;
@@ -56,6 +57,38 @@ TEST_CASE("an instant settles after its last event, and again when settling caus
   CHECK(recorder.seen == std::vector<std::uint64_t>{0, 99, 1, 2});
   CHECK(recorder.settled == 3);
   CHECK(simulator.now() == 5_ns);
+}
+
+namespace {
+/// Asks for a stop at the first event.
+struct Stopper : Actor {
+  std::stop_source source;
+  std::vector<std::uint64_t> seen;
+  void on_event(std::uint64_t what) override {
+    seen.push_back(what);
+    source.request_stop();
+  }
+};
+}  // namespace
+
+TEST_CASE("a stop lets the instant end in which it is asked for, and no other begin") {
+  Stopper stopper;
+  Simulator simulator(stopper.source.get_token());
+  const ActorId id = simulator.add(stopper);
+  simulator.at(3_ns, id, 0);
+  simulator.at(3_ns, id, 1);
+  simulator.at(3_ns + Time{1}, id, 2);
+  CHECK_THROWS_AS(simulator.run(), Interrupted);
+  CHECK(stopper.seen == std::vector<std::uint64_t>{0, 1});
+  CHECK(simulator.now() == 3_ns);
+}
+
+TEST_CASE("a stop after the last event changes nothing") {
+  Stopper stopper;
+  Simulator simulator(stopper.source.get_token());
+  simulator.at(3_ns, simulator.add(stopper), 0);
+  simulator.run();
+  CHECK(stopper.seen.size() == 1);
 }
 
 TEST_CASE("delaying moves every pending event by the same span and keeps their order") {

@@ -129,7 +129,7 @@ class Report(unittest.TestCase):
     def test_of_every_kind_of_experiment_it_shows_the_figures(self):
         star = '"cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}}'
         kinds = {
-            "traffic": ('"traffic": {"pattern": "incast", "senders": 3, "sizes": "64KiB"}', "goodput (GB/s)", "p99 (us)"),
+            "traffic": ('"traffic": {"pattern": "incast", "senders": 3, "sizes": "64KiB"}', "goodput (GB/s)", "p99 (µs)"),
             "servers": ('"parameter_server": {"parameters": "1MiB", "servers": 1, "workers": 3, "compute": {"mean": "1ms"}}',
                         "updates (1/s)", "staleness (mean)"),
             "jobs": ('"collective": {"kind": "all_reduce", "jobs": 2, "ranks": 2, "sizes": "64KiB"}', "size", "time (µs)"),

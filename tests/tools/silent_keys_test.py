@@ -70,7 +70,7 @@ EXCUSED = {
     # What stands at a position, and its name.
     "/cluster/fabric/positions",
     # Empty objects that say what is so anyway.
-    "/network", "/profile", "/software", "training/nccl", "transformer/nccl", "/training/parallel", "/nccl/environment", "/network/transport",
+    "/network", "/profile", "/software", "/training/measured_with", "training/nccl", "transformer/nccl", "/training/parallel", "/nccl/environment", "/network/transport",
     "*/network/offload", "packets/network/nvlink", "packets/network/pcie", "incast/network/nvlink",
     "incast/network/pcie",
     # One call, which is what runs anyway; more are refused there.

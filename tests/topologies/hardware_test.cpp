@@ -129,7 +129,7 @@ TEST_CASE("what is written of hardware reads back to the same") {
     CAPTURE(node);
     const auto read = [](const std::string& text) {
       Problems problems;
-      NodeText result;
+      NodeConfig result;
       read_document(Document::parse(text, "test.json"), problems, [&](Fields& fields) { visit(fields, result); });
       for (const Problem& problem : problems.list()) { FAIL_CHECK(describe(problem)); }
       return result;

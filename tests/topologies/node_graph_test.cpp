@@ -54,12 +54,12 @@ struct Made {
 Made made(const std::string& cluster) {
   Made result;
   Problems problems;
-  ClusterText text;
+  ClusterConfig config;
   const Document document = Document::parse(R"({"cluster": )" + cluster + "}", "s.json");
   read_document(document, problems, [&](Fields& fields) {
-    fields.required_object("cluster", "", [&](Fields& inner) { visit(inner, text); });
+    fields.required_object("cluster", "", [&](Fields& inner) { visit(inner, config); });
   });
-  if (problems.empty()) { result.cluster = make_cluster(text, {}, {}, {}, problems); }
+  if (problems.empty()) { result.cluster = make_cluster(config, {}, {}, {}, problems); }
   for (const Problem& problem : problems.list()) { result.problems += describe(problem) + "\n"; }
   return result;
 }

@@ -25,7 +25,7 @@ struct Outcome {
 inline Outcome cluster_of(const std::string& text) {
   Outcome outcome;
   const Document document = Document::parse(text, "test.json");
-  ClusterText cluster;
+  ClusterConfig cluster;
   RoutingRequest routing;
   SourceLocation routing_place;
   read_document(document, outcome.problems, [&](Fields& root) {

@@ -67,9 +67,9 @@ TEST_CASE("NVLink of the presets adds up to what a GPU has") {
 TEST_CASE("on DGX nodes GPU i leaves by NIC i") {
   for (const std::string node : {"DGX-A100", "DGX-H100", "GB200-NVL72"}) {
     Problems problems;
-    NodeText text;
-    text.preset = node;
-    const auto spec = make_node(text, presets(), problems);
+    NodeConfig config;
+    config.preset = node;
+    const auto spec = make_node(config, presets(), problems);
     REQUIRE(spec);
     const NodeTemplate built(*spec);
     for (std::uint32_t gpu = 0; gpu < spec->gpus; ++gpu) { CHECK(built.nearest_nic(gpu) == gpu); }
@@ -268,7 +268,7 @@ TEST_CASE("keys that do not go together, and keys that are no keys, are refused"
 
 TEST_CASE("the schema of a cluster describes what the reader accepts") {
   const nlohmann::json schema = tree_of(describe_schema("cluster", [](Fields& fields) {
-    ClusterText cluster;
+    ClusterConfig cluster;
     visit(fields, cluster);
   }));
   CHECK(schema["properties"].contains("node"));

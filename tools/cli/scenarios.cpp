@@ -74,7 +74,7 @@ bool run_case(const Scenario& scenario, const Case& scenario_case, const RunOpti
 }
 
 Bill bill_of(const Case& scenario_case, const PriceList& published) {
-  return bill_of(*scenario_case.platform.cluster, *scenario_case.cluster_text, scenario_case.prices, published);
+  return bill_of(*scenario_case.platform.cluster, *scenario_case.cluster_config, scenario_case.prices, published);
 }
 
 }  // namespace athanor

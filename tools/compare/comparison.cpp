@@ -1,13 +1,16 @@
 #include "tools/compare/comparison.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
 
 #include <fmt/core.h>
 
+#include "models/experiments/collective.hpp"
+#include "models/experiments/network_columns.hpp"
+#include "models/experiments/scenario/experiment_kinds.hpp"
+#include "models/experiments/table.hpp"
 #include "sim/config/json_value.hpp"
 #include "sim/error.hpp"
 #include "sim/words.hpp"
@@ -18,10 +21,20 @@ namespace {
 
 using Json = JsonValue;
 
-/// What tells results apart, in the order in which tables show it. Sweeps add their parameters.
-constexpr std::array kIdentity{"input", "case", "collective", "traffic", "model", "trace", "bytes", "update"};
-/// What tells them apart, too, where they would be the same otherwise.
-constexpr std::array kFurther{"algorithm", "protocol", "ranks", "gpus", "type", "root", "seed"};
+/// Keys of what results have of this role.
+std::vector<std::string> keys_of(ColumnRole role) {
+  std::vector<std::string> keys;
+  for (const Column* each : figures_of_all_kinds()) {
+    if (each->role == role) { keys.emplace_back(each->key); }
+  }
+  return keys;
+}
+
+/// Whether it tells results apart only where they would be the same otherwise.
+bool is_choice(const std::string& key) {
+  const Column* column = figure_of(key);
+  return column != nullptr && column->role == ColumnRole::choice;
+}
 
 /// A result and all that it may be told apart by.
 struct Facts {
@@ -41,7 +54,7 @@ struct Facts {
 std::string plain(const Json& value) { return value.is_string() ? value.string() : text_of(value); }
 
 /// Is what a result says of itself ("collective": "all_to_all") the value of a parameter that a sweep varies?
-bool says_a_parameter(const Json& record, const char* key) {
+bool says_a_parameter(const Json& record, const std::string& key) {
   if (!record.contains("parameters") || !record[key].is_string()) { return false; }
   const Json& parameters = record["parameters"];
   const auto& members = parameters.members();
@@ -55,12 +68,15 @@ Facts facts_of(const ComparedInput& input, const Json& record) {
   if (record.contains("parameters")) {
     for (const auto& [key, value] : record["parameters"].members()) { facts.words.emplace_back(key, plain(value)); }
   }
-  const auto add = [&](const char* key) {
+  const auto add = [&](const std::string& key) {
     if (!record.contains(key) || facts.find(key) != nullptr || says_a_parameter(record, key)) { return; }
     facts.words.emplace_back(key, plain(record[key]));
   };
-  for (const char* key : kIdentity) { add(key); }
-  for (const char* key : kFurther) { add(key); }
+  add(std::string(kCase.key));
+  for (const ColumnRole role :
+       {ColumnRole::subject, ColumnRole::condition, ColumnRole::choice}) {  // in the order in which tables show them
+    for (const std::string& key : keys_of(role)) { add(key); }
+  }
   return facts;
 }
 
@@ -91,8 +107,8 @@ std::vector<std::string> keys_of(const std::vector<Facts>& all) {
   std::vector<std::string> keys;
   for (const Facts& each : all) {
     for (const auto& [key, value] : each.words) {
-      const bool further = std::find(kFurther.begin(), kFurther.end(), key) != kFurther.end() &&
-                           !(each.record->contains("parameters") && (*each.record)["parameters"].contains(key));
+      const bool further =
+          is_choice(key) && !(each.record->contains("parameters") && (*each.record)["parameters"].contains(key));
       if (!further && std::find(keys.begin(), keys.end(), key) == keys.end()) { keys.push_back(key); }
     }
   }
@@ -107,11 +123,11 @@ std::string chosen_key(const std::vector<Facts>& all, const std::string& asked) 
     }
     return asked;
   }
-  std::vector<std::string> order{"input", "case"};
+  std::vector<std::string> order{"input", std::string(kCase.key)};
   for (const std::string& key : keys) {
-    if (key != "collective" && key != "bytes") { order.push_back(key); }
+    if (key != kCollective.key && key != kBytes.key) { order.push_back(key); }
   }
-  order.emplace_back("algorithm");
+  order.emplace_back(kAlgorithm.key);
   for (const std::string& key : order) {
     if (values_of(all, key).size() > 1) { return key; }
   }
@@ -148,18 +164,15 @@ std::string chosen_figure(const std::vector<Facts>& all, const std::string& aske
     if (!any_has(all, asked)) { refuse_figure(all, asked); }
     return asked;
   }
-  for (const char* key : {"time_us", "step_time_s"}) {
+  for (const std::string& key : keys_of(ColumnRole::time)) {
     if (any_has(all, key)) { return key; }
   }
   throw UsageError("compare: the results have no times; choose a --figure");
 }
 
-/// Rates and shares of what is useful.
 bool more_is_better(std::string_view figure) {
-  for (const char* part : {"bw", "per_s", "per_gpu", "mfu", "goodput", "throughput_ratio", "fairness"}) {
-    if (figure.find(part) != std::string_view::npos) { return true; }
-  }
-  return false;
+  const Column* column = figure_of(figure);
+  return column != nullptr && column->role == ColumnRole::rate;
 }
 
 std::size_t index_of(const std::vector<std::string>& names, const std::string& name, const char* option) {
@@ -192,12 +205,12 @@ std::vector<std::string> conditions_of(const std::vector<Facts>& all, const std:
   std::vector<std::string> conditions;
   for (const std::string& key : keys_of(all)) {
     const bool follows = key == "input" && by != "input" && values_of(all, key).size() == 1;
-    if (key != by && !follows && (key == "bytes" || values_of(all, key).size() > 1)) { conditions.push_back(key); }
+    if (key != by && !follows && (key == kBytes.key || values_of(all, key).size() > 1)) { conditions.push_back(key); }
   }
   if (!ambiguous(all, by, conditions)) { return conditions; }
-  for (const char* key : kFurther) {
+  for (const std::string& key : keys_of(ColumnRole::choice)) {
     if (key == by || values_of(all, key).size() < 2) { continue; }
-    conditions.emplace_back(key);
+    conditions.push_back(key);
     if (!ambiguous(all, by, conditions)) { return conditions; }
   }
   throw UsageError(fmt::format("compare: '{}' alone does not tell contestants apart; choose one of {} with --by", by,
@@ -218,29 +231,34 @@ std::vector<std::size_t> winners_of(const ComparisonLine& line, bool more) {
   return winners.size() < present ? winners : std::vector<std::size_t>{};
 }
 
-/// Where the straight lines through two points each, in logarithms, meet.
-double crossing(const ComparisonLine& a, const ComparisonLine& b, std::size_t first, std::size_t second) {
-  const double low = std::log(a.entries[first]->value / a.entries[second]->value);
-  const double high = std::log(b.entries[first]->value / b.entries[second]->value);
-  const double share = low == high ? 0.5 : std::clamp(low / (low - high), 0.0, 1.0);
-  return a.size * std::pow(b.size / a.size, share);
+/// Of a time in a record, what says something of the interval that it is expected in.
+std::string key_of_interval(const Column& time, ColumnRole role) {
+  for (const Column* each : figures_of_all_kinds()) {
+    if (each->role == role && each->of != nullptr && each->of->key == time.key) { return std::string(each->key); }
+  }
+  return "";
+}
+
+void add_spread(const Json& record, const Column& of, ComparisonEntry& entry) {
+  const std::string low = key_of_interval(of, ColumnRole::low_end);
+  const std::string high = key_of_interval(of, ColumnRole::high_end);
+  if (!has_number(record, low) || !has_number(record, high)) { return; }
+  constexpr double kTenth = 1.2816;  // standard deviations from the middle, beyond which one in ten lies
+  const double time = record.number_at(of.key);
+  if (time <= 0 || record.number_at(low) <= 0) { return; }
+  // The longer side: the other one may end at the hardware's bound.
+  entry.spread = std::log(std::max(record.number_at(high) / time, time / record.number_at(low))) / kTenth;
+  entry.shared = record.number_at(kShared.key);
+  entry.profile = record.string_at(key_of_interval(of, ColumnRole::profile));
 }
 
 ComparisonEntry entry_of(const Json& record, const Comparison& comparison) {
-  ComparisonEntry entry{.value = record[comparison.figure].number(), .algorithm = record.string_at("algorithm")};
+  ComparisonEntry entry{.value = record[comparison.figure].number(), .algorithm = record.string_at(kAlgorithm.key)};
   const Json* cost = record.find(comparison.against);
   if (cost != nullptr && cost->is_number()) { entry.against = cost->number(); }
-  const bool step = record.find("step_time_low_s") != nullptr;
-  const Json* low = record.find(step ? "step_time_low_s" : "time_low_us");
-  const Json* high = record.find(step ? "step_time_high_s" : "time_high_us");
-  if (low == nullptr || high == nullptr || !low->is_number() || !high->is_number()) { return entry; }
-  constexpr double kTenth = 1.2816;  // standard deviations from the middle, beyond which one in ten lies
-  const double time = record.number_at(step ? "step_time_s" : "time_us");
-  if (time <= 0 || low->number() <= 0) { return entry; }
-  // The longer side: the other one may end at the hardware's bound.
-  entry.spread = std::log(std::max(high->number() / time, time / low->number())) / kTenth;
-  entry.shared = record.number_at("error_shared");
-  entry.profile = record.string_at(step ? "compute" : "profile");
+  for (const Column* each : figures_of_all_kinds()) {
+    if (each->role == ColumnRole::time) { add_spread(record, *each, entry); }
+  }
   return entry;
 }
 
@@ -287,12 +305,12 @@ Comparison compared(const std::vector<ComparedInput>& inputs, const ComparisonRe
     if (!has_number(*each.record, result.figure)) { continue; }
     const Key key = key_of(each, result.conditions);
     const auto [place, is_new] = lines.try_emplace(key, result.lines.size());
-    if (is_new) { result.lines.push_back({.conditions = key, .size = each.record->number_at("bytes")}); }
+    if (is_new) { result.lines.push_back({.conditions = key, .size = each.record->number_at(kBytes.key)}); }
     ComparisonLine& line = result.lines[place->second];
     line.entries.resize(result.contestants.size());
     const std::size_t contestant = index_of(result.contestants, each.value(result.by), "--by");
     line.entries[contestant] = entry_of(*each.record, result);
-    const Json* extrapolated = each.record->find("extrapolated");
+    const Json* extrapolated = each.record->find(kExtrapolated.key);
     result.extrapolated[contestant] += extrapolated != nullptr && *extrapolated == Json(true) ? 1 : 0;
   }
   std::erase_if(result.lines, [&](const ComparisonLine& line) {
@@ -310,70 +328,6 @@ Comparison compared(const std::vector<ComparedInput>& inputs, const ComparisonRe
     line.certainty = certainty_of(line);
   }
   return result;
-}
-
-double Comparison::mean_ratio(std::size_t contestant) const {
-  double sum = 0;
-  std::size_t count = 0;
-  for (const ComparisonLine& line : lines) {
-    const auto& own = line.entries[contestant];
-    const auto& other = line.entries[base];
-    if (!own || !other || own->value <= 0 || other->value <= 0) { continue; }
-    sum += std::log(own->value / other->value);
-    ++count;
-  }
-  return count == 0 ? 0 : std::exp(sum / static_cast<double>(count));
-}
-
-std::vector<std::size_t> Comparison::front(const ComparisonLine& line) const {
-  const auto beats = [&](const ComparisonEntry& a, const ComparisonEntry& b) {
-    const bool no_worse = (more_is_better ? a.value >= b.value : a.value <= b.value) && *a.against <= *b.against;
-    return no_worse && (a.value != b.value || *a.against != *b.against);
-  };
-  std::vector<std::size_t> front;
-  for (std::size_t i = 0; i < line.entries.size(); ++i) {
-    const auto& own = line.entries[i];
-    if (!own || !own->against) { continue; }
-    const bool beaten = std::any_of(line.entries.begin(), line.entries.end(),
-                                    [&](const auto& other) { return other && other->against && beats(*other, *own); });
-    if (!beaten) { front.push_back(i); }
-  }
-  return front;
-}
-
-std::vector<std::size_t> Comparison::wins() const {
-  std::vector<std::size_t> wins(contestants.size());
-  for (const ComparisonLine& line : lines) {
-    for (const std::size_t each : line.winners) { ++wins[each]; }
-  }
-  return wins;
-}
-
-std::vector<Crossover> Comparison::crossovers() const {
-  const auto size = std::find(conditions.begin(), conditions.end(), "bytes");
-  if (size == conditions.end()) { return {}; }
-  const auto without_size = [&](Key key) {
-    key.erase(key.begin() + (size - conditions.begin()));
-    return key;
-  };
-  std::map<Key, std::vector<const ComparisonLine*>> series;
-  for (const ComparisonLine& line : lines) {
-    if (!line.winners.empty()) { series[without_size(line.conditions)].push_back(&line); }
-  }
-  std::vector<Crossover> crossovers;
-  for (auto& [key, points] : series) {
-    std::stable_sort(points.begin(), points.end(), [](const auto* a, const auto* b) { return a->size < b->size; });
-    for (std::size_t i = 1; i < points.size(); ++i) {
-      const ComparisonLine& a = *points[i - 1];
-      const ComparisonLine& b = *points[i];
-      const std::size_t before = a.winners.front();
-      const std::size_t after = b.winners.front();
-      const auto wins_both = std::find_first_of(a.winners.begin(), a.winners.end(), b.winners.begin(), b.winners.end());
-      if (wins_both != a.winners.end() || a.size <= 0 || !a.entries[after] || !b.entries[before]) { continue; }
-      crossovers.push_back({key, before, after, a.size, b.size, crossing(a, b, before, after)});
-    }
-  }
-  return crossovers;
 }
 
 }  // namespace athanor

@@ -41,7 +41,7 @@ ExitCode describe_clusters(const DescribeOptions& options, const Streams& stream
   JsonValue results = JsonValue::list();
   for (const NamedCluster& cluster : clusters) {
     const ClusterDescription description = describe(*cluster.cluster);
-    const Bill bill = bill_of(*cluster.cluster, *cluster.text, cluster.prices, published);
+    const Bill bill = bill_of(*cluster.cluster, *cluster.config, cluster.prices, published);
     if (common.json) {
       results.push_back(to_json(description));
       results.back()["name"] = cluster.name;

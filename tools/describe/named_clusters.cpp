@@ -22,7 +22,7 @@ bool is_preset_name(const std::string& argument) {
 NamedCluster preset_cluster_of(const std::string& name, const Library& library) {
   auto cluster = preset_cluster(name, library);
   if (cluster) {
-    auto text = std::make_shared<ClusterText>();
+    auto text = std::make_shared<ClusterConfig>();
     text->node.emplace().preset = name;
     return {name, std::move(cluster), std::move(text), {}};
   }
@@ -48,7 +48,7 @@ std::vector<NamedCluster> named_clusters_of(const std::string& argument, const L
     const auto same = [&](const NamedCluster& cluster) { return cluster.cluster == each.platform.cluster; };
     const auto known = std::find_if(clusters.begin(), clusters.end(), same);
     if (known == clusters.end()) {
-      clusters.push_back({name, each.platform.cluster, each.cluster_text, each.prices});
+      clusters.push_back({name, each.platform.cluster, each.cluster_config, each.prices});
     } else {
       known->name += ", " + name;
     }

@@ -15,7 +15,7 @@ namespace athanor {
 struct NamedCluster {
   std::string name;
   std::shared_ptr<const Cluster> cluster;
-  std::shared_ptr<const ClusterText> text;
+  std::shared_ptr<const ClusterConfig> config;
   PriceList prices;  ///< of the scenario
 };
 

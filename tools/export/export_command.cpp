@@ -67,9 +67,9 @@ std::shared_ptr<const Algorithm> algorithm_of(CollectiveKind kind, const std::st
 std::shared_ptr<const AllToAllVSizes> exchange_of(const ExportOptions& options, std::uint32_t ranks, DataType type) {
   if (!options.exchange) { return nullptr; }
   Problems problems;
-  const ExchangeText text = read_exchange_file(options.common.library.files(), *options.exchange, problems);
+  const ExchangeConfig config = read_exchange_file(options.common.library.files(), *options.exchange, problems);
   problems.throw_if_any();
-  auto exchange = make_exchange(text, ranks, size_of(type), 0, problems);
+  auto exchange = make_exchange(config, ranks, size_of(type), 0, problems);
   problems.throw_if_any();
   return exchange;
 }

@@ -30,12 +30,12 @@ std::shared_ptr<const ImportedTrace> trace_of(const ExportOptions& options) {
   Document document = Document::parse(text_of(JsonValue{{"files", options.common.arguments[1]}}), "command line");
   for (const std::string& setting : options.scenario.settings) { document.set(setting); }
   Problems problems;
-  TraceText text;
+  TraceConfig config;
   TraceCache cache;
   read_document(document, problems,
-                [&](Fields& fields) { visit(fields, options.common.library.files(), cache, problems, text); });
+                [&](Fields& fields) { visit(fields, options.common.library.files(), cache, problems, config); });
   problems.throw_if_any();
-  return text.trace;
+  return config.trace;
 }
 
 }  // namespace

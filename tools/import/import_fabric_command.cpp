@@ -65,14 +65,14 @@ void put_on_fabric(const ImportOptions& options, Json& cluster) {
 /// A graph is checked while it is imported, in linear time; the others are built once.
 void check(const std::string& scenario, const std::string& path, const Presets& presets, Problems& problems) {
   const Document document = Document::parse(scenario, "imported from " + path);
-  ClusterText text;
+  ClusterConfig config;
   read_document(document, problems, [&](Fields& fields) {
     std::string name;
     fields.optional("name", name, "");
-    fields.required_object("cluster", "", [&](Fields& inner) { visit(inner, text); });
+    fields.required_object("cluster", "", [&](Fields& inner) { visit(inner, config); });
     fields.elsewhere("collective", "", [] { return JsonValue::object(); });
   });
-  if (problems.empty()) { make_cluster(text, presets, {}, {}, problems); }
+  if (problems.empty()) { make_cluster(config, presets, {}, {}, problems); }
 }
 
 }  // namespace

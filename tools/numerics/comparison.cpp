@@ -126,19 +126,19 @@ NumericsComparison::Outcome NumericsComparison::carry_out(const Schedule& schedu
     const std::span<const std::byte> output = memory.buffers()[rank].output;
     if (contract.promises(rank)) { outcome.results[rank].assign(output.begin(), output.end()); }
   }
-  outcome.alike = alike(outcome.results);
+  outcome.ranks_equal = equal_of_ranks(outcome.results);
   return outcome;
 }
 
 /// Only an all-reduce gives an element to several ranks.
-std::optional<bool> NumericsComparison::alike(const std::vector<Memory>& results) const {
+std::optional<bool> NumericsComparison::equal_of_ranks(const std::vector<Memory>& results) const {
   if (request_.collective.kind != CollectiveKind::all_reduce || results.size() == 1) { return std::nullopt; }
   return std::all_of(results.begin(), results.end(), [&](const Memory& each) { return each == results[0]; });
 }
 
 ErrorStatistics NumericsComparison::errors(const Outcome& outcome) const {
   const Contract contract(request_.collective);
-  const std::size_t ranks = outcome.alike.value_or(false) ? 1 : outcome.results.size();
+  const std::size_t ranks = outcome.ranks_equal.value_or(false) ? 1 : outcome.results.size();
   ErrorCount count;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     if (!contract.promises(rank)) { continue; }
@@ -156,7 +156,7 @@ ErrorStatistics NumericsComparison::errors(const Outcome& outcome) const {
 
 std::size_t NumericsComparison::number_of(const Outcome& outcome) {
   Memory result = outcome.results[0];
-  if (!outcome.alike.value_or(false)) {
+  if (!outcome.ranks_equal.value_or(false)) {
     for (std::size_t rank = 1; rank < outcome.results.size(); ++rank) {
       result.insert(result.end(), outcome.results[rank].begin(), outcome.results[rank].end());
     }
@@ -172,9 +172,9 @@ NumericsRow NumericsComparison::run(const NumericsSubject& subject) {
   layout.shape = EngineTreeShape{.trees = subject.trees};
   const auto schedule = subject.algorithm->make(request_.collective, layout);
   const Outcome outcome = carry_out(*schedule, subject, 0);
-  NumericsRow row{subject, errors(outcome), outcome.alike};
+  NumericsRow row{subject, errors(outcome), outcome.ranks_equal};
   for (std::uint32_t repetition = 1; repetition < request_.repetitions; ++repetition) {
-    row.runs_alike = row.runs_alike && carry_out(*schedule, subject, repetition).results == outcome.results;
+    row.runs_equal = row.runs_equal && carry_out(*schedule, subject, repetition).results == outcome.results;
   }
   row.bits = number_of(outcome);
   return row;

@@ -50,8 +50,8 @@ struct ErrorStatistics {
 struct NumericsRow {
   NumericsSubject subject;
   ErrorStatistics errors;           ///< of the first repetition
-  std::optional<bool> ranks_alike;  ///< to the bit; none where no element goes to two ranks
-  bool runs_alike = true;           ///< all repetitions to the bit; one alone is
+  std::optional<bool> ranks_equal;  ///< to the bit; none where no element goes to two ranks
+  bool runs_equal = true;           ///< all repetitions to the bit; one alone is
   std::size_t bits = 0;             ///< rows with equal numbers have equal results, numbered as they appear
 };
 
@@ -73,14 +73,14 @@ class NumericsComparison {
   };
   struct Outcome {
     std::vector<Memory> results;  ///< of each rank; empty where the collective promises none
-    std::optional<bool> alike;
+    std::optional<bool> ranks_equal;
   };
 
   void add_exactly();
   Exact exact_sum(std::size_t element) const;
   Exact wrapped_sum(std::size_t element) const;
   Outcome carry_out(const Schedule& schedule, const NumericsSubject& subject, std::uint32_t repetition) const;
-  std::optional<bool> alike(const std::vector<Memory>& results) const;
+  std::optional<bool> equal_of_ranks(const std::vector<Memory>& results) const;
   ErrorStatistics errors(const Outcome& outcome) const;
   std::size_t number_of(const Outcome& outcome);
 
@@ -89,7 +89,7 @@ class NumericsComparison {
   std::size_t count_;
   std::vector<Memory> inputs_;
   std::vector<Exact> exact_;
-  std::vector<Memory> known_;  ///< all different results so far: one rank's where all are alike
+  std::vector<Memory> known_;  ///< all different results so far: one rank's where all are equal
 };
 
 }  // namespace athanor

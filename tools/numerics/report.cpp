@@ -16,9 +16,9 @@ std::string letters(std::size_t number) {
   return number < 26 ? last : letters(number / 26 - 1) + last;
 }
 
-const char* alike(std::optional<bool> alike) {
-  if (!alike) { return "-"; }
-  return *alike ? "alike" : "differ";
+const char* equality(std::optional<bool> equal) {
+  if (!equal) { return "-"; }
+  return *equal ? "equal" : "differ";
 }
 
 Bytes size_of(const NumericsRequest& request) { return size_of(request.type) * request.collective.count.count(); }
@@ -48,7 +48,7 @@ std::string numerics_line(const NumericsRow& row) {
                      row.subject.algorithm->name, arithmetic_of(row.subject), errors.greatest_absolute,
                      errors.mean_absolute, errors.greatest_relative, errors.mean_relative,
                      fitted(errors.greatest_ulp, 8), fitted(errors.mean_ulp, 8), 100 * errors.correctly_rounded,
-                     alike(row.ranks_alike), alike(row.runs_alike), letters(row.bits));
+                     equality(row.ranks_equal), equality(row.runs_equal), letters(row.bits));
 }
 
 std::string numerics_footer() {
@@ -73,8 +73,8 @@ JsonValue numerics_json(const NumericsRequest& request, const NumericsRow& row) 
   json["max_error_ulp"] = errors.greatest_ulp;
   json["mean_error_ulp"] = errors.mean_ulp;
   json["correctly_rounded"] = errors.correctly_rounded;
-  json["ranks_alike"] = row.ranks_alike ? JsonValue(*row.ranks_alike) : JsonValue();
-  json["runs_alike"] = row.runs_alike;
+  json["ranks_equal"] = row.ranks_equal ? JsonValue(*row.ranks_equal) : JsonValue();
+  json["runs_equal"] = row.runs_equal;
   json["repetitions"] = request.repetitions;
   json["bits"] = letters(row.bits);
   return json;

@@ -10,6 +10,7 @@
 #include "tools/compare/load_input.hpp"
 #include "tools/plot/drawing.hpp"
 #include "tools/plot/plot_options.hpp"
+#include "tools/plot/shown_figures.hpp"
 #include "tools/sweep/table.hpp"
 
 namespace athanor {
@@ -17,7 +18,7 @@ namespace athanor {
 namespace {
 
 /// What a sweep or a file holds, once it is known to be what athanor writes.
-JsonValue drawn_of(const std::string& file) {
+JsonValue document_of(const std::string& file) {
   if (is_sweep(file)) { return {{"results", sweep_records(file)}}; }
   const std::string text = read_text_file(file);
   if (result_kind(text) == ResultKind::comparison) { return read_comparison(text, file); }
@@ -29,7 +30,9 @@ ExitCode plot_results(const PlotOptions& options, const Streams& streams) {
   const std::string& file = options.common.arguments[0];
   std::vector<std::string> words{"--out", options.folder, "--label", file};
   if (options.figure) { words.insert(words.end(), {"--figure", *options.figure}); }
-  draw_data(options.common.library, streams, "plot_results.py", drawn_of(file), words, file);
+  JsonValue document = document_of(file);
+  document["figures"] = shown_figures();
+  draw_data(options.common.library, streams, "plot_results.py", document, words, file);
   return ExitCode::ok;
 }
 

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "models/experiments/record.hpp"
-#include "models/experiments/scenario/experiment_kinds.hpp"
 #include "sim/config/json_value.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/machine_readable.hpp"
@@ -11,6 +9,7 @@
 #include "tools/compare/load_input.hpp"
 #include "tools/compare/text.hpp"
 #include "tools/plot/drawing.hpp"
+#include "tools/plot/shown_figures.hpp"
 #include "tools/report/report_pictures.hpp"
 
 namespace athanor {
@@ -54,23 +53,6 @@ std::string title_of(const std::vector<ComparedInput>& inputs) {
     title += (title.empty() ? "" : " and ") + std::filesystem::path(each.label).stem().string();
   }
   return title;
-}
-
-/// How the page shows figures: [{"key", "label", "factor", "digits"}].
-Json shown_figures() {
-  Json figures = Json::list();
-  for (const Column* each : figures_of_all_kinds()) {
-    const bool whole = each->format == Format::size || each->format == Format::count;
-    const bool share = each->format == Format::percent || each->format == Format::signed_percent;
-    if (each->format == Format::text || each->format == Format::word) { continue; }
-    figures.push_back({{"key", each->key},
-                       {"label", fmt::format("{}{}{}", each->head, each->unit.empty() ? "" : " ", each->unit)},
-                       {"factor", share                                  ? 100
-                                  : each->format == Format::milliseconds ? 1000
-                                                                         : 1},
-                       {"digits", whole ? 0 : 2}});
-  }
-  return figures;
 }
 
 ExitCode report(const ReportOptions& options, const Streams& streams) {

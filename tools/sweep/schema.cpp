@@ -8,6 +8,8 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/record.hpp"
+#include "models/experiments/scenario/experiment_kinds.hpp"
 #include "sim/error.hpp"
 #include "sim/printable.hpp"
 
@@ -17,7 +19,7 @@ namespace {
 
 /// "ATHA", where SQLite keeps what a file is for.
 constexpr std::int64_t kApplication = 0x41544841;
-/// Of the tables below. A file of another one is refused, not misread.
+/// Of the tables below, and of the columns that are shown in_database. A file of another one is refused, not misread.
 constexpr std::int64_t kFormat = 2;
 
 constexpr const char* kTables = R"(
@@ -44,9 +46,9 @@ std::string flat_view(const SweepPlan& plan) {
   for (std::size_t i = 0; i < plan.axes.size(); ++i) {
     columns += fmt::format(", json_extract(p.parameters, '$[{}]') AS {}", i, quoted(plan.axes[i].title()));
   }
-  for (const char* key : {"collective", "algorithm", "protocol", "ranks", "bytes", "time_us", "busbw_gbps",
-                          "bound_time_us", "limited_by", "step_time_s", "mfu"}) {
-    columns += fmt::format(", json_extract(r.result, '$.{}') AS {}", key, quoted(key));
+  for (const Column* figure : figures_of_all_kinds()) {
+    if (!figure->shown.in_database) { continue; }
+    columns += fmt::format(", json_extract(r.result, '$.{}') AS {}", figure->key, quoted(std::string(figure->key)));
   }
   return fmt::format(
       "CREATE VIEW flat AS SELECT p.point AS point, p.scenario_case AS scenario_case{} FROM points p JOIN results r ON "

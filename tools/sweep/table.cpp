@@ -35,7 +35,7 @@ void add_result(Columns& columns, std::vector<std::string> line, const std::stri
   const Json json = json_value_of(result).value();
   for (const Column* figure : figures_of_all_kinds()) {
     const Json* found = json.find(figure->key);
-    if (found == nullptr || !(found->is_number() || found->is_string())) { continue; }
+    if (!figure->shown.in_sweeps || found == nullptr || !(found->is_number() || found->is_string())) { continue; }
     columns.put(line, fmt::format("{}{}{}", figure->head, figure->unit.empty() ? "" : " ", figure->unit),
                 value_text(*figure, *found));
   }

@@ -21,15 +21,14 @@ std::optional<std::string> text_fact(const Measurement::Facts& facts, std::strin
   return {};
 }
 
-/// What it simulated: measured tables are of collectives.
-const CollectiveSetup& setup_of(const VerifiedCase& verified) {
-  return verified.scenario_case->as<CollectiveExperiment>()->setup();
-}
+Reference reference_of(const VerifiedCase& verified) { return *verified.scenario_case->experiment->reference(); }
 
 std::vector<TablePoint> points_of(const VerifiedCase& verified) {
-  const CollectiveSetup& setup = setup_of(verified);
+  const Reference reference = reference_of(verified);
   const std::string algorithm = verified.records.empty() ? "" : verified.records.front().string(kAlgorithm);
-  return measured_points(setup.verification->measurement, setup.measured_like(algorithm));
+  Measurement::Wanted rows = reference.rows;
+  rows.algorithm = algorithm;
+  return measured_points(*reference.table, rows);
 }
 
 /// Adds the records of a case that are no spikes.
@@ -193,19 +192,20 @@ std::string interval_line(const Tables& tables) {
 TableErrors table_errors(const std::vector<VerifiedCase>& cases) {
   require(!cases.empty(), "errors of no case");
   const VerifiedCase& first = cases.front();
-  const Measurement& measurement = setup_of(first).verification->measurement;
+  const Reference reference = reference_of(first);
+  const Measurement& measurement = *reference.table;
   TableErrors errors;
   errors.table = measurement.id;
   errors.stack = std::filesystem::path(first.scenario).stem().string();
   errors.library = library_of(measurement);
   errors.algo = measurement.algorithm;
-  errors.collective = setup_of(first).kind;
+  errors.collective = reference.rows.kind;
   std::vector<Record> records;
   const KnownChoice known = known_choice(measurement.algorithm);
   for (const VerifiedCase& each : cases) {
     keep_records(each, points_of(each), records, errors.spikes);
     errors.cases.emplace_back(each.scenario, each.scenario_case->name);
-    errors.ranks = std::max(errors.ranks, setup_of(each).ranks);
+    errors.ranks = std::max(errors.ranks, reference_of(each).rows.ranks);
     for (const Record& record : each.records) {
       errors.extrapolated = errors.extrapolated || record.find(kExtrapolated)->boolean();
     }

@@ -11,7 +11,7 @@
 
 namespace athanor {
 
-/// One case as it was held against its table. Borrows the case.
+/// One case as it was held against its table, that of its reference. Borrows the case.
 struct VerifiedCase {
   std::string scenario;  ///< its path
   const Case* scenario_case = nullptr;

@@ -38,20 +38,19 @@ void visit(OptionFields& fields, VerifyOptions& options) {
   fields.text("directory", "DIR", options.directory, "of --all; default: validation/ and training/ beside presets/");
 }
 
-bool within_limits(const Scenario& scenario, const Case& scenario_case, std::optional<Ratio> threshold,
-                   const std::vector<Record>& records, const ResultSink& sink) {
-  const Verification& verification = *scenario_case.experiment->verification();
-  const Bytes below = verification.to == Bytes::max() ? verification.to : verification.to + Bytes{1};
-  const ErrorBand counted = error_band(records, verification.from, below);
+bool within_limits(const Scenario& scenario, const Case& scenario_case, const Reference& reference,
+                   std::optional<Ratio> threshold, const std::vector<Record>& records, const ResultSink& sink) {
+  const Bytes below = reference.to == Bytes::max() ? reference.to : reference.to + Bytes{1};
+  const ErrorBand counted = error_band(records, reference.from, below);
   if (!counted.worst) {
     throw ScenarioError({"nothing-to-verify",
                          fmt::format("{}no simulated size that counts was measured in '{}'", prefix(scenario_case),
-                                     verification.measurement.id),
+                                     reference.table->id),
                          {scenario.path, 0, 0, ""},
                          R"(simulate sizes that its rows hold, or widen "from" and "to" of "verify")"});
   }
-  const std::string sizes = fmt::format("from {}{}", to_string(verification.from),
-                                        verification.to == Bytes::max() ? " on" : " to " + to_string(verification.to));
+  const std::string sizes = fmt::format("from {}{}", to_string(reference.from),
+                                        reference.to == Bytes::max() ? " on" : " to " + to_string(reference.to));
   const auto holds = [&](std::optional<Ratio> allowed, double found, const char* which, const std::string& where) {
     if (!allowed) { return true; }
     const bool passed = found <= to_double(*allowed);
@@ -59,38 +58,22 @@ bool within_limits(const Scenario& scenario, const Case& scenario_case, std::opt
                            sizes, found * 100, where, to_double(*allowed) * 100));
     return passed;
   };
-  const bool worst = holds(threshold ? threshold : verification.max_error, std::abs(counted.worst->number(kError)),
+  const bool worst = holds(threshold ? threshold : reference.max_error, std::abs(counted.worst->number(kError)),
                            "worst", " at " + to_string(size_of(*counted.worst)));
-  const bool median = holds(verification.max_median_error, counted.median, "median", "");
+  const bool median = holds(reference.max_median_error, counted.median, "median", "");
   return worst && median;
 }
 
-void warn_of_another_machine(const Case& scenario_case, ResultSink& sink) {
-  const std::string& calibrated = scenario_case.platform.profile->machine;
-  const Measurement& measurement = scenario_case.experiment->verification()->measurement;
-  if (calibrated.empty() || measurement.machine.empty() || calibrated == measurement.machine) { return; }
+void warn_of_another_machine(const Case& scenario_case, const Reference& reference, ResultSink& sink) {
+  const Profile& profile = *scenario_case.platform.profile;
+  const Measurement& measurement = *reference.table;
+  if (profile.machine.empty() || measurement.machine.empty() || profile.machine == measurement.machine) { return; }
   sink.warn_of(fmt::format("{}profile {} is of another machine ({}) than was measured in {} ({})",
-                           prefix(scenario_case), scenario_case.platform.profile->name, calibrated, measurement.id,
-                           measurement.machine));
+                           prefix(scenario_case), profile.name, profile.machine, measurement.id, measurement.machine));
 }
 
-void warn_of_other_elements(const Case& scenario_case, ResultSink& sink) {
-  const CollectiveSetup& setup = scenario_case.as<CollectiveExperiment>()->setup();
-  const Measurement& measurement = setup.verification->measurement;
-  for (const Bytes size : setup.sizes) {
-    const Measurement::Row* row = measurement.find(setup.measured_like(""), size);
-    if (row == nullptr) { continue; }
-    if (row->type && *row->type != setup.type) {
-      sink.warn_of(fmt::format("{}{} was measured with {}, and is simulated with {}: write \"type\": \"{}\"",
-                               prefix(scenario_case), measurement.id, name(*row->type), name(setup.type),
-                               name(*row->type)));
-    }
-    if (reduces(setup.kind) && !is_of(*row, setup.reduction)) {
-      sink.warn_of(fmt::format("{}{} was measured with the reduction {}, and is simulated with {}",
-                               prefix(scenario_case), measurement.id, row->reduction, name(setup.reduction)));
-    }
-    return;
-  }
+void warn_of_differences(const Case& scenario_case, const Reference& reference, ResultSink& sink) {
+  for (const std::string& each : reference.differences) { sink.warn_of(prefix(scenario_case) + each); }
 }
 
 }  // namespace athanor

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/experiments/scenario/scenario.hpp"
+#include "models/experiments/verification.hpp"
 #include "sim/parse.hpp"
 #include "tools/cli/scenarios.hpp"
 #include "tools/run/result_sink.hpp"
@@ -22,15 +23,16 @@ void visit(OptionFields& fields, VerifyOptions& options);
 /// "0.05" or "5%", from 0 on.
 Parsed<Ratio> parse_error_limit(std::string_view text);
 
-/// Whether the errors of a case are within what `threshold`, or else the case itself, allows; prints each comparison.
-/// Requires a case that names a measurement. Throws ScenarioError where no row that counts was measured.
-bool within_limits(const Scenario& scenario, const Case& scenario_case, std::optional<Ratio> threshold,
-                   const std::vector<Record>& records, const ResultSink& sink);
+/// Whether the errors of a case are within what `threshold`, or else its reference, allows; prints each comparison.
+/// Requires a reference with a table. Throws ScenarioError where no row that counts was measured.
+bool within_limits(const Scenario& scenario, const Case& scenario_case, const Reference& reference,
+                   std::optional<Ratio> threshold, const std::vector<Record>& records, const ResultSink& sink);
 
 /// Warns of a profile that says nothing of the machine that was measured; the comparison is shown all the same.
-void warn_of_another_machine(const Case& scenario_case, ResultSink& sink);
+/// Requires a reference with a table.
+void warn_of_another_machine(const Case& scenario_case, const Reference& reference, ResultSink& sink);
 
-/// Warns of elements of another type, and of another reduction, than the row that the first size is held against.
-void warn_of_other_elements(const Case& scenario_case, ResultSink& sink);
+/// Warns of what else differs between what was measured and what is simulated.
+void warn_of_differences(const Case& scenario_case, const Reference& reference, ResultSink& sink);
 
 }  // namespace athanor

@@ -48,9 +48,9 @@ struct Outcome {
   bool interrupted = false;
 };
 
-void verify_case(const Scenario& scenario, const Case& scenario_case, const VerifyOptions& options,
-                 const Streams& streams, ResultSink& sink, Outcome& outcome) {
-  warn_of_another_machine(scenario_case, sink);
+void verify_case(const Scenario& scenario, const Case& scenario_case, const Reference& reference,
+                 const VerifyOptions& options, const Streams& streams, ResultSink& sink, Outcome& outcome) {
+  warn_of_another_machine(scenario_case, reference, sink);
   VerifiedCase verified{scenario.path, &scenario_case, {}};
   const bool complete =
       run_case(scenario, scenario_case, run_options_of(options.scenario), options.common, streams, [&](Record record) {
@@ -59,17 +59,17 @@ void verify_case(const Scenario& scenario, const Case& scenario_case, const Veri
       });
   outcome.interrupted = !complete;
   if (!complete) { return; }
-  const bool passed = within_limits(scenario, scenario_case, options.max_error, verified.records, sink);
+  const bool passed = within_limits(scenario, scenario_case, reference, options.max_error, verified.records, sink);
   outcome.failed = outcome.failed || !passed;
-  table_of(outcome.tables, scenario_case.experiment->verification()->measurement.id)
-      .cases.push_back(std::move(verified));
+  table_of(outcome.tables, reference.table->id).cases.push_back(std::move(verified));
 }
 
 void verify_scenario(const Scenario& scenario, const VerifyOptions& options, const Streams& streams, ResultSink& sink,
                      Outcome& outcome) {
   for (const Case& each : scenario.cases) {
-    if (outcome.interrupted || each.experiment->verification() == nullptr) { continue; }
-    verify_case(scenario, each, options, streams, sink, outcome);
+    const std::optional<Reference> reference = each.experiment->reference();
+    if (outcome.interrupted || !reference || reference->table == nullptr) { continue; }
+    verify_case(scenario, each, *reference, options, streams, sink, outcome);
   }
   if (outcome.interrupted || std::none_of(scenario.cases.begin(), scenario.cases.end(), is_measured_step)) { return; }
   outcome.steps.push_back(verify_steps(scenario, options, streams, sink));

@@ -20,10 +20,10 @@ namespace {
 
 enum class Verdict { passed, failed, interrupted };
 
-Verdict verify_case(const Scenario& scenario, const Case& scenario_case, const VerifyOptions& options,
-                    const Streams& streams, ResultSink& sink) {
-  warn_of_another_machine(scenario_case, sink);
-  warn_of_other_elements(scenario_case, sink);
+Verdict verify_case(const Scenario& scenario, const Case& scenario_case, const Reference& reference,
+                    const VerifyOptions& options, const Streams& streams, ResultSink& sink) {
+  warn_of_another_machine(scenario_case, reference, sink);
+  warn_of_differences(scenario_case, reference, sink);
   for (const std::string& warning : warnings_of(scenario_case)) { sink.warn_of(warning); }
   const ResultTable table(error_columns());
   sink.print(heading_of(scenario, scenario_case).text() + table.head());
@@ -46,7 +46,7 @@ Verdict verify_case(const Scenario& scenario, const Case& scenario_case, const V
     sink.print(interruption_line());
     return Verdict::interrupted;
   }
-  const bool passed = within_limits(scenario, scenario_case, options.max_error, records, sink);
+  const bool passed = within_limits(scenario, scenario_case, reference, options.max_error, records, sink);
   return passed ? Verdict::passed : Verdict::failed;
 }
 
@@ -79,14 +79,15 @@ ExitCode verify(const VerifyOptions& options, const Streams& streams) {
   for (const Scenario& scenario : scenarios) {
     for (const Case& each : scenario.cases) {
       if (interrupted) { break; }
-      if (is_measured_step(each)) { continue; }
-      if (each.experiment->verification() == nullptr) {
+      const std::optional<Reference> reference = each.experiment->reference();
+      if (!reference) {
         sink.warn_of(fmt::format("{}: case '{}' names no measurement, so it is left out", scenario.path, each.name));
         continue;
       }
+      if (reference->table == nullptr) { continue; }
       sink.print(any ? "\n" : version_line());
       any = true;
-      const Verdict verdict = verify_case(scenario, each, options, streams, sink);
+      const Verdict verdict = verify_case(scenario, each, *reference, options, streams, sink);
       failed = failed || verdict == Verdict::failed;
       interrupted = verdict == Verdict::interrupted;
     }

@@ -41,15 +41,13 @@ bool holds(std::optional<Ratio> limit, double found, const std::string& what, co
   return passed;
 }
 
-/// Requires a case that trains.
-const Training& training_of(const Case& scenario_case) { return scenario_case.as<TrainingExperiment>()->training(); }
-
 /// The smallest limit that a case names counts for all of them.
 std::optional<Ratio> median_limit(const Scenario& scenario) {
   std::optional<Ratio> limit;
   for (const Case& each : scenario.cases) {
-    if (!is_measured_step(each) || !training_of(each).max_median_error) { continue; }
-    limit = std::min(limit.value_or(*training_of(each).max_median_error), *training_of(each).max_median_error);
+    if (!is_measured_step(each)) { continue; }
+    const std::optional<Ratio> own = each.experiment->reference()->max_median_error;
+    if (own) { limit = std::min(limit.value_or(*own), *own); }
   }
   return limit;
 }
@@ -79,8 +77,8 @@ std::string stem(const std::string& path) { return std::filesystem::path(path).s
 }  // namespace
 
 bool is_measured_step(const Case& scenario_case) {
-  const auto* experiment = scenario_case.as<TrainingExperiment>();
-  return experiment != nullptr && experiment->training().measured.has_value();
+  const std::optional<Reference> reference = scenario_case.experiment->reference();
+  return reference && reference->table == nullptr;
 }
 
 double VerifiedSteps::size_at(std::size_t percent) const {
@@ -109,7 +107,8 @@ VerifiedSteps verify_steps(const Scenario& scenario, const VerifyOptions& option
           found.errors.push_back(error);
           count_interval(record, found);
           sink.print(step_line(record, each.name));
-          const std::optional<Ratio> limit = options.max_error ? options.max_error : training_of(each).max_error;
+          const std::optional<Ratio> limit =
+              options.max_error ? options.max_error : each.experiment->reference()->max_error;
           found.passed = holds(limit, std::abs(error), "|error| of " + each.name, sink) && found.passed;
           sink.add(each, std::move(record));
         });

@@ -9,7 +9,7 @@
 
 namespace athanor {
 
-/// Whether a case is a step of training that was measured.
+/// Whether a case is a step that was measured: its reference is one time.
 bool is_measured_step(const Case& scenario_case);
 
 /// How far the steps of one scenario are from measured ones.

@@ -82,13 +82,13 @@ void check_alone(Fields& fields, const GpuProperties& gpu) {
   report_missing(fields, "a GPU", {{"pcie", gpu.pcie.has_value()}});
 }
 
-std::string name_of(const GpuText& gpu) {
+std::string name_of(const GpuConfig& gpu) {
   if (gpu.figures.name) { return *gpu.figures.name; }
   if (gpu.preset.empty()) { return "GPU"; }
   return json_of(gpu.figures).empty() ? gpu.preset : "changed " + gpu.preset;
 }
 
-bool computes_as_preset(const GpuText& gpu) {
+bool computes_as_preset(const GpuConfig& gpu) {
   const GpuProperties& figures = gpu.figures;
   return !gpu.preset.empty() && !figures.memory_bandwidth && figures.tflops.empty() && !figures.multiprocessors;
 }
@@ -110,34 +110,34 @@ void apply(const GpuProperties& figures, GpuPreset& gpu) {
   take(gpu.peer_access, figures.peer_access);
 }
 
-std::optional<GpuPreset> made(const GpuText& text, const std::map<std::string, GpuPreset>& presets,
+std::optional<GpuPreset> made(const GpuConfig& config, const std::map<std::string, GpuPreset>& presets,
                               Problems& problems) {
   GpuPreset gpu;
-  if (!text.preset.empty()) {
-    const GpuPreset* base = find_preset(presets, "GPU", text.preset, text.place, problems);
+  if (!config.preset.empty()) {
+    const GpuPreset* base = find_preset(presets, "GPU", config.preset, config.place, problems);
     if (base == nullptr) { return std::nullopt; }
     gpu = *base;
   }
-  apply(text.figures, gpu);
+  apply(config.figures, gpu);
   if (gpu.nvlink.has_value() != (gpu.nvlinks > 0)) {
     problems.add({"missing-key", R"("nvlink" and "nvlinks" belong together: what one is, and how many there are)",
-                  text.place, R"(write "nvlink": "nvlink4", "nvlinks": 18)"});
+                  config.place, R"(write "nvlink": "nvlink4", "nvlinks": 18)"});
     return std::nullopt;
   }
   if (gpu.power && gpu.idle_power && *gpu.power < *gpu.idle_power) {
     problems.add({"out-of-range",
-                  fmt::format("{} draws at most {}, and {} while nothing runs on it", name_of(text),
+                  fmt::format("{} draws at most {}, and {} while nothing runs on it", name_of(config),
                               to_string(*gpu.power), to_string(*gpu.idle_power)),
-                  text.place, "raise \"power\", or lower \"idle_power\""});
+                  config.place, "raise \"power\", or lower \"idle_power\""});
     return std::nullopt;
   }
   return gpu;
 }
 
-std::optional<Power> limited_from(const GpuText& text, const std::map<std::string, GpuPreset>& presets) {
-  const auto base = presets.find(text.preset);
-  const bool limited = base != presets.end() && base->second.power && text.figures.power;
-  return limited && *text.figures.power < *base->second.power ? base->second.power : std::nullopt;
+std::optional<Power> limited_from(const GpuConfig& config, const std::map<std::string, GpuPreset>& presets) {
+  const auto base = presets.find(config.preset);
+  const bool limited = base != presets.end() && base->second.power && config.figures.power;
+  return limited && *config.figures.power < *base->second.power ? base->second.power : std::nullopt;
 }
 
 NodeIdentity identity_of(const GpuPreset& gpu) {

@@ -10,7 +10,7 @@
 #include "sim/power.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
-#include "topologies/hardware/link_text.hpp"
+#include "topologies/hardware/link_config.hpp"
 #include "topologies/hardware/preset_names.hpp"
 #include "topologies/node/node_identity.hpp"
 
@@ -20,9 +20,9 @@ struct GpuPreset {
   Bytes memory;                         ///< 0: not known
   Bandwidth memory_bandwidth;           ///< reading and writing together; 0: not known
   std::map<std::string, Ratio> tflops;  ///< dense, by type: "bf16"
-  std::optional<LinkText> nvlink;       ///< absent: has none
+  std::optional<LinkConfig> nvlink;     ///< absent: has none
   std::uint32_t nvlinks = 0;
-  std::optional<LinkText> pcie;
+  std::optional<LinkConfig> pcie;
   std::optional<Ratio> compute_capability;  ///< of GPUs from NVIDIA: 9.0
   std::string architecture;                 ///< of GPUs from AMD: "gfx942"
   std::optional<Power> power;               ///< the most that it draws
@@ -40,9 +40,9 @@ struct GpuProperties {
   std::optional<Bytes> memory;
   std::optional<Bandwidth> memory_bandwidth;
   std::map<std::string, Ratio> tflops;
-  std::optional<LinkText> nvlink;
+  std::optional<LinkConfig> nvlink;
   std::optional<std::uint32_t> nvlinks;
-  std::optional<LinkText> pcie;
+  std::optional<LinkConfig> pcie;
   std::optional<Ratio> compute_capability;
   std::optional<std::string> architecture;
   std::optional<Power> power;
@@ -59,24 +59,25 @@ void check_alone(Fields& fields, const GpuProperties& gpu);
 void read_compute_capability(Fields& fields, std::optional<Ratio>& capability);
 
 /// "H100-SXM-80GB", {"preset": "H100-SXM-80GB", "power": "500W"}, or all figures.
-struct GpuText {
+struct GpuConfig {
   std::string preset;
   GpuProperties figures;
   SourceLocation place;
 };
 /// As results name it: its own name; its preset, with "changed" before it where figures differ; "GPU".
-std::string name_of(const GpuText& gpu);
+std::string name_of(const GpuConfig& gpu);
 /// Whether it computes as its preset does, up to its power: memory's bandwidth, rates and multiprocessors are those.
-bool computes_as_preset(const GpuText& gpu);
+bool computes_as_preset(const GpuConfig& gpu);
 
 /// What the text leaves out comes from its preset. None, and a problem, where there is no such preset, or where
 /// figures contradict each other.
-std::optional<GpuPreset> made(const GpuText& text, const std::map<std::string, GpuPreset>& presets, Problems& problems);
+std::optional<GpuPreset> made(const GpuConfig& config, const std::map<std::string, GpuPreset>& presets,
+                              Problems& problems);
 /// With these figures in place of its own.
 void apply(const GpuProperties& figures, GpuPreset& gpu);
 
 /// What the preset draws at most where the text limits the GPU to less; else none.
-std::optional<Power> limited_from(const GpuText& text, const std::map<std::string, GpuPreset>& presets);
+std::optional<Power> limited_from(const GpuConfig& config, const std::map<std::string, GpuPreset>& presets);
 
 /// A compute capability as nodes keep it: 90 of 9.0.
 std::uint32_t in_tenths(Ratio capability);

@@ -24,17 +24,17 @@ void apply(const SwitchProperties& figures, SwitchPreset& device) {
   take(device.hashes, figures.hashes);
 }
 
-std::string name_of(const SwitchText& device) { return device.preset.empty() ? "switch" : device.preset; }
+std::string name_of(const SwitchConfig& device) { return device.preset.empty() ? "switch" : device.preset; }
 
-std::optional<SwitchPreset> made(const SwitchText& text, const std::map<std::string, SwitchPreset>& presets,
+std::optional<SwitchPreset> made(const SwitchConfig& config, const std::map<std::string, SwitchPreset>& presets,
                                  Problems& problems) {
   SwitchPreset device;
-  if (!text.preset.empty()) {
-    const SwitchPreset* base = find_preset(presets, "switch", text.preset, text.place, problems);
+  if (!config.preset.empty()) {
+    const SwitchPreset* base = find_preset(presets, "switch", config.preset, config.place, problems);
     if (base == nullptr) { return std::nullopt; }
     device = *base;
   }
-  apply(text.figures, device);
+  apply(config.figures, device);
   return device;
 }
 

@@ -33,16 +33,16 @@ void visit(Fields& fields, SwitchProperties& device);
 void check_alone(Fields& fields, const SwitchProperties& device);
 
 /// "QM9700", {"preset": "QM9700", "latency": "300ns"}, or all figures.
-struct SwitchText {
+struct SwitchConfig {
   std::string preset;
   SwitchProperties figures;
   SourceLocation place;
 };
 /// As bills name it: its preset, else "switch".
-std::string name_of(const SwitchText& device);
+std::string name_of(const SwitchConfig& device);
 
 /// What the text leaves out comes from its preset. None, and a problem, where there is no such preset.
-std::optional<SwitchPreset> made(const SwitchText& text, const std::map<std::string, SwitchPreset>& presets,
+std::optional<SwitchPreset> made(const SwitchConfig& config, const std::map<std::string, SwitchPreset>& presets,
                                  Problems& problems);
 /// With these figures in place of its own.
 void apply(const SwitchProperties& figures, SwitchPreset& device);

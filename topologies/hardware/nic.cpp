@@ -35,17 +35,17 @@ void apply(const NicProperties& figures, NicPreset& nic) {
   take(nic.pcie, figures.pcie);
 }
 
-std::string name_of(const NicText& nic) { return nic.preset.empty() ? "NIC" : nic.preset; }
+std::string name_of(const NicConfig& nic) { return nic.preset.empty() ? "NIC" : nic.preset; }
 
-std::optional<NicPreset> made(const NicText& text, const std::map<std::string, NicPreset>& presets,
+std::optional<NicPreset> made(const NicConfig& config, const std::map<std::string, NicPreset>& presets,
                               Problems& problems) {
   NicPreset nic;
-  if (!text.preset.empty()) {
-    const NicPreset* base = find_preset(presets, "NIC", text.preset, text.place, problems);
+  if (!config.preset.empty()) {
+    const NicPreset* base = find_preset(presets, "NIC", config.preset, config.place, problems);
     if (base == nullptr) { return std::nullopt; }
     nic = *base;
   }
-  apply(text.figures, nic);
+  apply(config.figures, nic);
   return nic;
 }
 

@@ -8,7 +8,7 @@
 #include "sim/error.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
-#include "topologies/hardware/link_text.hpp"
+#include "topologies/hardware/link_config.hpp"
 #include "topologies/hardware/preset_names.hpp"
 
 namespace athanor {
@@ -28,7 +28,7 @@ struct NicPreset {
   Bandwidth rate;
   Framing protocol = Framing::none;
   Time latency;
-  std::optional<LinkText> pcie;  ///< its port; of a preset for readers, as nodes have links of their own
+  std::optional<LinkConfig> pcie;  ///< its port; of a preset for readers, as nodes have links of their own
   Provenance provenance;
 };
 
@@ -37,23 +37,24 @@ struct NicProperties {
   std::optional<Bandwidth> rate;
   std::optional<Framing> protocol;
   std::optional<Time> latency;
-  std::optional<LinkText> pcie;  ///< absent: as the node's other devices
+  std::optional<LinkConfig> pcie;  ///< absent: as the node's other devices
 };
 void visit(Fields& fields, NicProperties& nic);
 /// Of one without a preset: what is missing.
 void check_alone(Fields& fields, const NicProperties& nic);
 
 /// "CX7-NDR", {"preset": "CX7-NDR", "rate": "200Gb/s"}, or all figures.
-struct NicText {
+struct NicConfig {
   std::string preset;
   NicProperties figures;
   SourceLocation place;
 };
 /// As lists and summaries name it.
-std::string name_of(const NicText& nic);
+std::string name_of(const NicConfig& nic);
 
 /// What the text leaves out comes from its preset. None, and a problem, where there is no such preset.
-std::optional<NicPreset> made(const NicText& text, const std::map<std::string, NicPreset>& presets, Problems& problems);
+std::optional<NicPreset> made(const NicConfig& config, const std::map<std::string, NicPreset>& presets,
+                              Problems& problems);
 /// With these figures in place of its own.
 void apply(const NicProperties& figures, NicPreset& nic);
 

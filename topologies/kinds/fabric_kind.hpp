@@ -36,7 +36,7 @@ CableSpec cable_or(const std::optional<NetworkLink>& link, const CableSpec& othe
 
 /// The figures of switches and cables, which nearly all kinds of fabric have.
 struct Switching {
-  std::optional<SwitchText> device;    ///< "switch"
+  std::optional<SwitchConfig> device;  ///< "switch"
   std::optional<NetworkLink> link;     ///< every link of the network, where no switch is named
   Time cable_latency = Time{50'000};   ///< with a preset: 10 m of fibre at 5 ns/m
   std::optional<std::uint32_t> radix;  ///< ports of a switch; absent: as the preset says

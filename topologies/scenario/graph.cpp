@@ -5,14 +5,14 @@
 #include <fmt/core.h>
 
 #include "sim/config/fields.hpp"
-#include "topologies/scenario/graph_text.hpp"
+#include "topologies/scenario/graph_config.hpp"
 #include "topologies/scenario/make_cluster.hpp"
 
 namespace athanor {
 
 namespace {
 
-void visit_vertex(Fields& fields, GraphText::Vertex& vertex) {
+void visit_vertex(Fields& fields, GraphConfig::Vertex& vertex) {
   fields.required("name", vertex.name, "Its name, used by links and reports");
   Names<VertexKind> kinds = {};
   for (std::uint32_t kind = 0; kind < kVertexKinds; ++kind) {
@@ -22,7 +22,7 @@ void visit_vertex(Fields& fields, GraphText::Vertex& vertex) {
   vertex.place = fields.place("name");
 }
 
-void visit_link(Fields& fields, GraphText::Link& link) {
+void visit_link(Fields& fields, GraphConfig::Link& link) {
   fields.required("between", link.between, "The names of the two vertices");
   fields.required("rate", link.rate, "Line rate, each direction");
   fields.optional("usable", link.usable, "Payload rate; default: the line rate");
@@ -50,7 +50,7 @@ std::optional<std::uint32_t> vertex_of(const std::map<std::string, std::uint32_t
   return std::nullopt;
 }
 
-void add_link(const GraphText::Link& link, const std::map<std::string, std::uint32_t>& numbers, ExplicitGraph& graph,
+void add_link(const GraphConfig::Link& link, const std::map<std::string, std::uint32_t>& numbers, ExplicitGraph& graph,
               Problems& problems) {
   if (link.between.size() != 2 || link.between[0] == link.between[1]) {
     problems.add({"link-ends", "a link is between two different vertices", link.place, R"("between": ["a", "b"])"});
@@ -64,30 +64,30 @@ void add_link(const GraphText::Link& link, const std::map<std::string, std::uint
 
 }  // namespace
 
-void visit(Fields& fields, GraphText& graph) {
+void visit(Fields& fields, GraphConfig& graph) {
   graph.place = fields.place();
   fields.required_list("vertices", graph.vertices, "All devices", visit_vertex);
   fields.optional_list("links", graph.links, "All links, each both ways", visit_link);
 }
 
-std::optional<ExplicitGraph> make_explicit_graph(const GraphText& text, Problems& problems) {
+std::optional<ExplicitGraph> make_explicit_graph(const GraphConfig& config, Problems& problems) {
   const std::size_t before = problems.size();
   ExplicitGraph graph;
   std::map<std::string, std::uint32_t> numbers;
-  for (const GraphText::Vertex& vertex : text.vertices) {
+  for (const GraphConfig::Vertex& vertex : config.vertices) {
     if (!numbers.emplace(vertex.name, static_cast<std::uint32_t>(graph.devices.size())).second) {
       problems.add({"duplicate-name", fmt::format("two vertices are called \"{}\"", vertex.name), vertex.place,
                     "give each a name of its own"});
     }
     graph.devices.push_back({vertex.name, vertex.kind});
   }
-  for (const GraphText::Link& link : text.links) { add_link(link, numbers, graph, problems); }
+  for (const GraphConfig::Link& link : config.links) { add_link(link, numbers, graph, problems); }
   if (problems.size() > before) { return std::nullopt; }
   return graph;
 }
 
-std::optional<NodeGraph> make_node_graph(const GraphText& text, Problems& problems) {
-  const std::optional<ExplicitGraph> graph = make_explicit_graph(text, problems);
+std::optional<NodeGraph> make_node_graph(const GraphConfig& config, Problems& problems) {
+  const std::optional<ExplicitGraph> graph = make_explicit_graph(config, problems);
   if (!graph) { return std::nullopt; }
   std::vector<std::uint32_t> order(graph->devices.size());
   std::iota(order.begin(), order.end(), 0);

@@ -37,18 +37,18 @@ void check_reachable(const NodeSpec& spec, const SourceLocation& place, Problems
   }
 }
 
-void check_node(const NodeText& text, const Presets& presets, Problems& problems) {
+void check_node(const NodeConfig& config, const Presets& presets, Problems& problems) {
   Problems seen_later;
-  const std::optional<NodeSpec> node = make_node(text, presets, seen_later);
-  if (node) { check_reachable(*node, text.place, problems); }
+  const std::optional<NodeSpec> node = make_node(config, presets, seen_later);
+  if (node) { check_reachable(*node, config.place, problems); }
 }
 
-std::optional<Cluster> make_single(const ClusterText& text, const Presets& presets, const RoutingRequest& routing,
+std::optional<Cluster> make_single(const ClusterConfig& config, const Presets& presets, const RoutingRequest& routing,
                                    Problems& problems) {
-  const std::optional<NodeSpec> node = make_node(*text.node, presets, problems);
-  if (text.nodes.value_or(1) > 1) {
-    problems.add({"missing-key", fmt::format("{} nodes need a \"fabric\" that joins them", *text.nodes),
-                  text.nodes_place, R"(write "fabric": {"kind": "star", "switch": "QM9700"})"});
+  const std::optional<NodeSpec> node = make_node(*config.node, presets, problems);
+  if (config.nodes.value_or(1) > 1) {
+    problems.add({"missing-key", fmt::format("{} nodes need a \"fabric\" that joins them", *config.nodes),
+                  config.nodes_place, R"(write "fabric": {"kind": "star", "switch": "QM9700"})"});
     return std::nullopt;
   }
   const bool of_networks = routing.routing && *routing.routing != Routing::ecmp && *routing.routing != Routing::d_mod_k;
@@ -65,8 +65,8 @@ std::optional<Cluster> make_single(const ClusterText& text, const Presets& prese
   return single_node(*node);
 }
 
-std::optional<Cluster> make_graph(const GraphText& text, const RoutingRequest& routing, Problems& problems) {
-  const std::optional<ExplicitGraph> graph = make_explicit_graph(text, problems);
+std::optional<Cluster> make_graph(const GraphConfig& config, const RoutingRequest& routing, Problems& problems) {
+  const std::optional<ExplicitGraph> graph = make_explicit_graph(config, problems);
   if (!graph) { return std::nullopt; }
   return explicit_graph(*graph, routing);
 }
@@ -74,10 +74,10 @@ std::optional<Cluster> make_graph(const GraphText& text, const RoutingRequest& r
 /// Makes the cluster of nodes or hosts on one fabric or several.
 class ClusterMaker {
  public:
-  ClusterMaker(const ClusterText& text, const Presets& presets, Problems& problems)
-      : text_(text), presets_(presets), problems_(problems) {
-    if (text.fabric) { fabrics_.push_back(&*text.fabric); }
-    for (const FabricSettings& fabric : text.fabrics) { fabrics_.push_back(&fabric); }
+  ClusterMaker(const ClusterConfig& config, const Presets& presets, Problems& problems)
+      : config_(config), presets_(presets), problems_(problems) {
+    if (config.fabric) { fabrics_.push_back(&*config.fabric); }
+    for (const FabricSettings& fabric : config.fabrics) { fabrics_.push_back(&fabric); }
   }
 
   std::optional<Cluster> make(const RoutingRequest& routing, const SourceLocation& fabric_place) {
@@ -100,13 +100,13 @@ class ClusterMaker {
 
  private:
   void find_members() {
-    const auto add = [&](const NodeText& text) {
-      if (const auto made = make_node(text, presets_, problems_)) {
+    const auto add = [&](const NodeConfig& config) {
+      if (const auto made = make_node(config, presets_, problems_)) {
         members_.nodes.push_back(std::make_shared<const NodeTemplate>(*made));
       }
     };
-    if (text_.node) { add(*text_.node); }
-    for (const NodeCountText& kind : text_.mixture) { add(kind.node); }
+    if (config_.node) { add(*config_.node); }
+    for (const NodeCountConfig& kind : config_.mixture) { add(kind.node); }
     for (const FabricSettings* fabric : fabrics_) {
       if (fabric->kind->positions() != VertexKind::host) { members_.positions = fabric->kind->positions(); }
     }
@@ -123,7 +123,7 @@ class ClusterMaker {
   /// What is wrong with one fabric is reported there.
   void add_network(const FabricSettings& fabric) {
     try {
-      auto made = make_network(fabric, text_, members_, presets_, problems_);
+      auto made = make_network(fabric, config_, members_, presets_, problems_);
       if (made) { networks_.push_back(std::move(*made)); }
     } catch (const ScenarioError& error) {
       if (fabrics_.size() == 1) { throw; }
@@ -189,7 +189,7 @@ class ClusterMaker {
     const auto most = std::max_element(rates.begin(), rates.end());
     if (std::count(rates.begin(), rates.end(), *most) == 1) { return most - rates.begin(); }
     problems_.add({"missing-key", fmt::format("which of the fabrics {} do ranks use?", joined(names, ", ")),
-                   text_.fabrics_place,
+                   config_.fabrics_place,
                    fmt::format(R"(several are equally fast: write "network": {{"fabric": "{}"}})", names[0])});
     return std::nullopt;
   }
@@ -200,7 +200,7 @@ class ClusterMaker {
       problems_.add({"missing-key",
                      fmt::format("{} has room for {} members and {} for {}", networks_.front().name,
                                  networks_.front().population.members, network.name, network.population.members),
-                     text_.place, R"(say how many there are, as in "nodes": 16)"});
+                     config_.place, R"(say how many there are, as in "nodes": 16)"});
       return false;
     }
     return true;
@@ -222,7 +222,7 @@ class ClusterMaker {
     }
   }
 
-  const ClusterText& text_;
+  const ClusterConfig& config_;
   const Presets& presets_;
   Problems& problems_;
   std::vector<const FabricSettings*> fabrics_;
@@ -230,44 +230,44 @@ class ClusterMaker {
   std::vector<AttachedNetwork> networks_;
 };
 
-SourceLocation place_of(const Problem& problem, const ClusterText& text, const RoutingPlaces& places) {
+SourceLocation place_of(const Problem& problem, const ClusterConfig& config, const RoutingPlaces& places) {
   if (problem.code == "routing") { return places.routing; }
-  if (problem.code == "too-large" && (text.nodes || !text.mixture.empty())) { return text.nodes_place; }
-  if (text.graph) { return text.graph->place; }
-  if (!text.fabrics.empty()) { return text.fabrics_place; }
-  return text.fabric ? text.fabric->place : text.place;
+  if (problem.code == "too-large" && (config.nodes || !config.mixture.empty())) { return config.nodes_place; }
+  if (config.graph) { return config.graph->place; }
+  if (!config.fabrics.empty()) { return config.fabrics_place; }
+  return config.fabric ? config.fabric->place : config.place;
 }
 
-std::optional<Cluster> make(const ClusterText& text, const Presets& presets, const RoutingRequest& routing,
+std::optional<Cluster> make(const ClusterConfig& config, const Presets& presets, const RoutingRequest& routing,
                             const RoutingPlaces& places, Problems& problems) {
-  const bool networks = text.fabric || !text.fabrics.empty();
+  const bool networks = config.fabric || !config.fabrics.empty();
   if (!networks && !routing.fabric.empty()) {
     problems.add({"no-such-fabric",
                   fmt::format("there is no fabric \"{}\": the cluster has none by name", routing.fabric), places.fabric,
                   "leave it out"});
     return std::nullopt;
   }
-  if (text.shared_memory) { return shared_memory(text.shared_memory->ranks, text.shared_memory->processors); }
-  if (text.shared_gpus) { return shared_gpus(text.shared_gpus->ranks, text.shared_gpus->gpus); }
-  if (text.graph) { return make_graph(*text.graph, routing, problems); }
-  if (!networks) { return make_single(text, presets, routing, problems); }
-  return ClusterMaker(text, presets, problems).make(routing, places.fabric);
+  if (config.shared_memory) { return shared_memory(config.shared_memory->ranks, config.shared_memory->processors); }
+  if (config.shared_gpus) { return shared_gpus(config.shared_gpus->ranks, config.shared_gpus->gpus); }
+  if (config.graph) { return make_graph(*config.graph, routing, problems); }
+  if (!networks) { return make_single(config, presets, routing, problems); }
+  return ClusterMaker(config, presets, problems).make(routing, places.fabric);
 }
 
 }  // namespace
 
-std::optional<Cluster> make_cluster(const ClusterText& text, const Presets& presets, const RoutingRequest& routing,
+std::optional<Cluster> make_cluster(const ClusterConfig& config, const Presets& presets, const RoutingRequest& routing,
                                     const RoutingPlaces& places, Problems& problems) {
   const std::size_t before = problems.size();
-  if (text.node) { check_node(*text.node, presets, problems); }
-  for (const NodeCountText& kind : text.mixture) { check_node(kind.node, presets, problems); }
+  if (config.node) { check_node(*config.node, presets, problems); }
+  for (const NodeCountConfig& kind : config.mixture) { check_node(kind.node, presets, problems); }
   std::optional<Cluster> cluster;
   try {
-    cluster = make(text, presets, routing, places, problems);
-    if (cluster && problems.size() == before) { apply_overrides(*cluster, text.overrides, problems); }
+    cluster = make(config, presets, routing, places, problems);
+    if (cluster && problems.size() == before) { apply_overrides(*cluster, config.overrides, problems); }
   } catch (const ScenarioError& error) {
     for (Problem problem : error.problems()) {
-      problem.place = place_of(problem, text, places);
+      problem.place = place_of(problem, config, places);
       problems.add(std::move(problem));
     }
   }

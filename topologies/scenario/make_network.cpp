@@ -14,9 +14,9 @@ using Node = std::shared_ptr<const NodeTemplate>;
 
 class NetworkMaker {
  public:
-  NetworkMaker(const FabricSettings& fabric, const ClusterText& text, const Members& members, const Presets& presets,
-               Problems& problems)
-      : text_(text), fabric_(fabric), all_(members), presets_(presets), problems_(problems) {}
+  NetworkMaker(const FabricSettings& fabric, const ClusterConfig& config, const Members& members,
+               const Presets& presets, Problems& problems)
+      : config_(config), fabric_(fabric), all_(members), presets_(presets), problems_(problems) {}
 
   std::optional<AttachedNetwork> make() {
     const std::size_t before = problems_.size();
@@ -36,7 +36,7 @@ class NetworkMaker {
   NicsPerNode nics_per_node() const { return node_ ? NicsPerNode(node_->nics()) : std::nullopt; }
 
   AttachedNetwork attached(Population population) const {
-    if (nodes_.empty() && !text_.fabrics.empty()) {
+    if (nodes_.empty() && !config_.fabrics.empty()) {
       population.ports_before = std::make_shared<std::vector<std::uint32_t>>();
     }
     check_population(population);
@@ -109,7 +109,7 @@ class NetworkMaker {
 
   Population population_of(std::uint32_t members) const {
     if (nodes_.empty()) { return hosts(members, all_.positions); }
-    if (text_.mixture.empty()) { return {members, nodes_.front(), VertexKind::gpu}; }
+    if (config_.mixture.empty()) { return {members, nodes_.front(), VertexKind::gpu}; }
     std::vector<NodeKind> kinds;
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
       if (nodes_[k]->nics() == 0) {
@@ -117,7 +117,7 @@ class NetworkMaker {
             Problem{"does-not-fit", "nodes without a NIC cannot be on a network", {}, "give them NICs"});
       }
       NodeKind kind;
-      kind.members = text_.mixture[k].count;
+      kind.members = config_.mixture[k].count;
       kind.node = nodes_[k];
       kind.port_rate = port_rate(nodes_[k]->nic());
       const Ratio share = switching().link ? switching().link->efficiency : nodes_[k]->nic().efficiency;
@@ -131,20 +131,20 @@ class NetworkMaker {
   Bandwidth port_rate(const NicSpec& nic) const { return nic.rate / fabric_.kind->ports_per_nic(); }
 
   void check_mixture() {
-    if (text_.mixture.empty() || !fabric_.kind->members_are_routers()) { return; }
-    problems_.add({"does-not-fit", "a network whose positions are nodes has nodes of one kind", text_.nodes_place,
+    if (config_.mixture.empty() || !fabric_.kind->members_are_routers()) { return; }
+    problems_.add({"does-not-fit", "a network whose positions are nodes has nodes of one kind", config_.nodes_place,
                    "write one \"node\", or take a fat_tree"});
   }
 
   /// As said, or as the fabric implies.
   std::uint32_t member_count() {
-    if (text_.nodes) { return *text_.nodes; }
+    if (config_.nodes) { return *config_.nodes; }
     Wide implied = 0;
-    for (const NodeCountText& kind : text_.mixture) { implied += kind.count; }
+    for (const NodeCountConfig& kind : config_.mixture) { implied += kind.count; }
     if (implied > 0) { return static_cast<std::uint32_t>(std::min<Wide>(implied, kNoNode)); }
     implied = fabric_.kind->capacity(nics_per_node());
     if (implied > 0) { return static_cast<std::uint32_t>(std::min<Wide>(implied, kNoNode)); }
-    problems_.add({"missing-key", "a cluster on a fabric needs \"nodes\"", text_.place, R"(write "nodes": 16)"});
+    problems_.add({"missing-key", "a cluster on a fabric needs \"nodes\"", config_.place, R"(write "nodes": 16)"});
     return 0;
   }
 
@@ -178,7 +178,7 @@ class NetworkMaker {
     return {nic_.rate, scaled_down(nic_.rate, nic_.efficiency), Time::zero(), Time::zero()};
   }
 
-  const ClusterText& text_;
+  const ClusterConfig& config_;
   const FabricSettings& fabric_;
   const Members& all_;
   const Presets& presets_;
@@ -191,9 +191,9 @@ class NetworkMaker {
 
 }  // namespace
 
-std::optional<AttachedNetwork> make_network(const FabricSettings& fabric, const ClusterText& text,
+std::optional<AttachedNetwork> make_network(const FabricSettings& fabric, const ClusterConfig& config,
                                             const Members& members, const Presets& presets, Problems& problems) {
-  return NetworkMaker(fabric, text, members, presets, problems).make();
+  return NetworkMaker(fabric, config, members, presets, problems).make();
 }
 
 }  // namespace athanor

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "topologies/generators/assemble.hpp"
-#include "topologies/scenario/cluster_text.hpp"
+#include "topologies/scenario/cluster_config.hpp"
 #include "topologies/scenario/presets.hpp"
 
 namespace athanor {
@@ -18,7 +18,7 @@ struct Members {
 
 /// The network that `fabric` describes, of `text`, under the nodes' NICs that are on it. Nothing, and problems, when
 /// something is wrong; throws ScenarioError for what generators refuse.
-std::optional<AttachedNetwork> make_network(const FabricSettings& fabric, const ClusterText& text,
+std::optional<AttachedNetwork> make_network(const FabricSettings& fabric, const ClusterConfig& config,
                                             const Members& members, const Presets& presets, Problems& problems);
 
 }  // namespace athanor

@@ -12,13 +12,13 @@ void fill(std::optional<T>& field, const std::optional<T>& from) {
 }
 
 /// Of the same preset, with or without changes.
-bool is_alike(const std::optional<GpuText>& gpu, const std::optional<GpuText>& base) {
+bool is_alike(const std::optional<GpuConfig>& gpu, const std::optional<GpuConfig>& base) {
   if (!gpu || !base) { return !gpu && !base; }
   return gpu->preset == base->preset && !gpu->preset.empty();
 }
 
 /// What a node preset says of its GPUs holds for them with changes, too, unless a change says otherwise.
-void fill_identity(NodeText& node, const NodeText& base) {
+void fill_identity(NodeConfig& node, const NodeConfig& base) {
   const GpuProperties said = node.gpu ? node.gpu->figures : GpuProperties{};
   if (!said.compute_capability) { fill(node.compute_capability, base.compute_capability); }
   if (!said.gpu_direct) { fill(node.gpu_direct, base.gpu_direct); }
@@ -26,11 +26,11 @@ void fill_identity(NodeText& node, const NodeText& base) {
 }
 
 /// What the text leaves out comes from its preset.
-bool complete(NodeText& node, const Presets& presets, Problems& problems) {
+bool complete(NodeConfig& node, const Presets& presets, Problems& problems) {
   if (!node.preset) { return true; }
   const NodePreset* preset = find_preset(presets.nodes, "node", *node.preset, node.place, problems);
   if (preset == nullptr) { return false; }
-  const NodeText& base = preset->node;
+  const NodeConfig& base = preset->node;
   fill(node.gpu, base.gpu);
   fill(node.gpus, base.gpus);
   fill(node.scale_up, base.scale_up);
@@ -52,27 +52,27 @@ bool complete(NodeText& node, const Presets& presets, Problems& problems) {
 /// Makes one NodeSpec; a method for each part of it.
 class NodeMaker {
  public:
-  NodeMaker(const NodeText& text, const Presets& presets, Problems& problems)
-      : text_(text), presets_(presets), problems_(problems) {}
+  NodeMaker(const NodeConfig& config, const Presets& presets, Problems& problems)
+      : config_(config), presets_(presets), problems_(problems) {}
 
   NodeSpec make() {
-    spec_.name = text_.name.value_or(text_.preset.value_or("node"));
-    if (text_.graph) {
+    spec_.name = config_.name.value_or(config_.preset.value_or("node"));
+    if (config_.graph) {
       add_graph();
       add_identity();
       return spec_;
     }
-    spec_.gpus = text_.gpus.value_or(0);
-    spec_.sockets = text_.sockets.value_or(1);
+    spec_.gpus = config_.gpus.value_or(0);
+    spec_.sockets = config_.sockets.value_or(1);
     add_gpu();
     add_scale_up();
-    spec_.pcie_link = text_.pcie_link ? link(*text_.pcie_link) : link_of(gpu_ ? gpu_->pcie : std::nullopt);
-    if (text_.socket_link) { spec_.socket_link = link(*text_.socket_link); }
-    if (text_.c2c_link) { spec_.c2c_link = link(*text_.c2c_link); }
-    if (text_.memory_link) { spec_.memory_link = link(*text_.memory_link); }
+    spec_.pcie_link = config_.pcie_link ? link(*config_.pcie_link) : link_of(gpu_ ? gpu_->pcie : std::nullopt);
+    if (config_.socket_link) { spec_.socket_link = link(*config_.socket_link); }
+    if (config_.c2c_link) { spec_.c2c_link = link(*config_.c2c_link); }
+    if (config_.memory_link) { spec_.memory_link = link(*config_.memory_link); }
     add_nics();
     add_identity();
-    spec_.pcie = text_.pcie ? *text_.pcie : all_on_one_socket();
+    spec_.pcie = config_.pcie ? *config_.pcie : all_on_one_socket();
     return spec_;
   }
 
@@ -87,31 +87,31 @@ class NodeMaker {
     return found == nullptr ? LinkSpec{} : found->spec;
   }
 
-  LinkSpec link(const LinkText& text) {
-    if (!text.preset.empty()) { return preset_link(text.preset, text.place); }
-    return {text.rate, text.usable.value_or(text.rate), text.latency};
+  LinkSpec link(const LinkConfig& config) {
+    if (!config.preset.empty()) { return preset_link(config.preset, config.place); }
+    return {config.rate, config.usable.value_or(config.rate), config.latency};
   }
-  LinkSpec link_of(const std::optional<LinkText>& text) { return text ? link(*text) : LinkSpec{}; }
+  LinkSpec link_of(const std::optional<LinkConfig>& config) { return config ? link(*config) : LinkSpec{}; }
 
   void add_gpu() {
-    if (!text_.gpus) { problem("missing-key", "a node needs \"gpus\"", text_.place, "say how many GPUs it has"); }
-    if (text_.gpu) { gpu_ = made(*text_.gpu, presets_.gpus, problems_); }
-    if (!text_.gpu && !text_.pcie_link) {
-      problem("missing-key", "a node needs \"gpu\" or \"pcie_link\"", text_.place,
+    if (!config_.gpus) { problem("missing-key", "a node needs \"gpus\"", config_.place, "say how many GPUs it has"); }
+    if (config_.gpu) { gpu_ = made(*config_.gpu, presets_.gpus, problems_); }
+    if (!config_.gpu && !config_.pcie_link) {
+      problem("missing-key", "a node needs \"gpu\" or \"pcie_link\"", config_.place,
               R"(write "gpu": "H100-SXM-80GB", or "pcie_link": "pcie5x16")");
     }
   }
 
   void add_scale_up() {
-    if (!text_.scale_up || text_.scale_up->kind == ScaleUpText::Kind::none) { return; }
-    const ScaleUpText& scale_up = *text_.scale_up;
+    if (!config_.scale_up || config_.scale_up->kind == ScaleUpConfig::Kind::none) { return; }
+    const ScaleUpConfig& scale_up = *config_.scale_up;
     const std::size_t before = problems_.size();
     const LinkSpec one = scale_up.link ? link(*scale_up.link) : link_of(gpu_ ? gpu_->nvlink : std::nullopt);
     const std::uint32_t links = scale_up.links_per_gpu.value_or(gpu_ ? gpu_->nvlinks : 0);
-    if ((text_.gpu && !gpu_) || problems_.size() > before) { return; }
-    const bool switched = scale_up.kind == ScaleUpText::Kind::nvswitch;
+    if ((config_.gpu && !gpu_) || problems_.size() > before) { return; }
+    const bool switched = scale_up.kind == ScaleUpConfig::Kind::nvswitch;
     if (one.rate == Bandwidth::zero() || (switched && links == 0)) {
-      problem("missing-key", "the GPUs of this node have no NVLink that could join them", text_.place,
+      problem("missing-key", "the GPUs of this node have no NVLink that could join them", config_.place,
               R"(name a "gpu" that has NVLinks, or give "scale_up" a "link" and "links_per_gpu")");
       return;
     }
@@ -129,57 +129,57 @@ class NodeMaker {
     NodeIdentity& identity = spec_.identity;
     if (gpu_) {
       identity = identity_of(*gpu_);
-      identity.gpu = name_of(*text_.gpu);
+      identity.gpu = name_of(*config_.gpu);
     }
-    if (text_.nic && text_.nic_models.empty()) { identity.nic = text_.nic->preset; }
+    if (config_.nic && config_.nic_models.empty()) { identity.nic = config_.nic->preset; }
     identity.infiniband = infiniband_;
-    identity.cpu = text_.cpu.value_or(CpuIdentity{});
-    identity.gpu_direct = text_.gpu_direct.value_or(identity.gpu_direct);
-    identity.peer_access = text_.peer_access.value_or(identity.peer_access);
-    spec_.nvlink_access = text_.nvlink_access;
-    if (text_.compute_capability) { identity.compute_capability = in_tenths(*text_.compute_capability); }
+    identity.cpu = config_.cpu.value_or(CpuIdentity{});
+    identity.gpu_direct = config_.gpu_direct.value_or(identity.gpu_direct);
+    identity.peer_access = config_.peer_access.value_or(identity.peer_access);
+    spec_.nvlink_access = config_.nvlink_access;
+    if (config_.compute_capability) { identity.compute_capability = in_tenths(*config_.compute_capability); }
   }
 
   void add_graph() {
-    spec_.graph = make_node_graph(*text_.graph, problems_);
+    spec_.graph = make_node_graph(*config_.graph, problems_);
     if (!spec_.graph) { return; }
     spec_.gpus = spec_.graph->count(VertexKind::gpu);
     spec_.nics = spec_.graph->count(VertexKind::nic);
     spec_.sockets = spec_.graph->count(VertexKind::cpu);
     if (spec_.nics == 0) { return; }
-    if (!text_.port) {
+    if (!config_.port) {
       add_nic_figures();
       return;
     }
-    spec_.nic = {text_.port->rate, text_.port->efficiency, text_.port->latency, std::nullopt};
+    spec_.nic = {config_.port->rate, config_.port->efficiency, config_.port->latency, std::nullopt};
   }
 
   void add_nics() {
-    for (const NicCountText& model : text_.nic_models) {
+    for (const NicCountConfig& model : config_.nic_models) {
       const std::optional<NicSpec> nic = nic_figures(model.nic);
       if (nic) { spec_.own_nics.resize(spec_.own_nics.size() + model.count, *nic); }
     }
     spec_.nics = static_cast<std::uint32_t>(spec_.own_nics.size());
-    if (!text_.nic_models.empty()) { return; }
-    spec_.nics = text_.nics.value_or(0);
+    if (!config_.nic_models.empty()) { return; }
+    spec_.nics = config_.nics.value_or(0);
     if (spec_.nics > 0) { add_nic_figures(); }
   }
 
-  std::optional<NicSpec> nic_figures(const NicText& text) {
-    const std::optional<NicPreset> nic = made(text, presets_.nics, problems_);
+  std::optional<NicSpec> nic_figures(const NicConfig& config) {
+    const std::optional<NicPreset> nic = made(config, presets_.nics, problems_);
     if (!nic) { return std::nullopt; }
     infiniband_ = infiniband_ || nic->protocol == Framing::infiniband;
     NicSpec spec{nic->rate, payload_share(nic->protocol), nic->latency, std::nullopt};
-    if (text.figures.pcie) { spec.pcie = link(*text.figures.pcie); }
+    if (config.figures.pcie) { spec.pcie = link(*config.figures.pcie); }
     return spec;
   }
 
   void add_nic_figures() {
-    if (!text_.nic) {
-      problem("missing-key", "a node with NICs needs \"nic\"", text_.place, R"(write "nic": "CX7-NDR")");
+    if (!config_.nic) {
+      problem("missing-key", "a node with NICs needs \"nic\"", config_.place, R"(write "nic": "CX7-NDR")");
       return;
     }
-    spec_.nic = nic_figures(*text_.nic).value_or(NicSpec{});
+    spec_.nic = nic_figures(*config_.nic).value_or(NicSpec{});
   }
 
   std::vector<PcieGroupSpec> all_on_one_socket() const {
@@ -189,7 +189,7 @@ class NodeMaker {
     return {group};
   }
 
-  const NodeText& text_;
+  const NodeConfig& config_;
   const Presets& presets_;
   Problems& problems_;
   NodeSpec spec_;
@@ -199,19 +199,19 @@ class NodeMaker {
 
 }  // namespace
 
-std::optional<GpuText> gpu_of(const NodeText& text, const Presets& presets) {
-  if (text.gpu || !text.preset) { return text.gpu; }
-  const auto preset = presets.nodes.find(*text.preset);
+std::optional<GpuConfig> gpu_of(const NodeConfig& config, const Presets& presets) {
+  if (config.gpu || !config.preset) { return config.gpu; }
+  const auto preset = presets.nodes.find(*config.preset);
   return preset == presets.nodes.end() ? std::nullopt : preset->second.node.gpu;
 }
 
-std::optional<NodeSpec> make_node(const NodeText& text, const Presets& presets, Problems& problems) {
+std::optional<NodeSpec> make_node(const NodeConfig& config, const Presets& presets, Problems& problems) {
   const std::size_t before = problems.size();
-  NodeText full = text;
+  NodeConfig full = config;
   if (!complete(full, presets, problems)) { return std::nullopt; }
   NodeSpec spec = NodeMaker(full, presets, problems).make();
   if (problems.size() > before) { return std::nullopt; }
-  for (const std::string& fault : faults(spec)) { problems.add({"node", fault, text.place, ""}); }
+  for (const std::string& fault : faults(spec)) { problems.add({"node", fault, config.place, ""}); }
   if (problems.size() > before) { return std::nullopt; }
   return spec;
 }

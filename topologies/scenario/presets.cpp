@@ -36,9 +36,9 @@ void read_fields(Fields& fields, LinkPreset& link) {
   fields.required(
       "kind", link.kind, "What it is",
       {{"nvlink", LinkKind::nvlink}, {"c2c", LinkKind::c2c}, {"pcie", LinkKind::pcie}, {"socket", LinkKind::socket}});
-  LinkText text;
-  visit(fields, text);
-  link.spec = {text.rate, text.usable.value_or(text.rate), text.latency};
+  LinkConfig config;
+  visit(fields, config);
+  link.spec = {config.rate, config.usable.value_or(config.rate), config.latency};
 }
 
 /// As check_alone of a scenario's, with all that presets must have.

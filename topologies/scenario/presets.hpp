@@ -8,7 +8,7 @@
 #include "topologies/hardware/gpu.hpp"
 #include "topologies/hardware/network_switch.hpp"
 #include "topologies/hardware/nic.hpp"
-#include "topologies/scenario/cluster_text.hpp"
+#include "topologies/scenario/cluster_config.hpp"
 
 namespace athanor {
 
@@ -25,7 +25,7 @@ struct LinkPreset {
   Provenance provenance;
 };
 struct NodePreset {
-  NodeText node;
+  NodeConfig node;
   Provenance provenance;
 };
 

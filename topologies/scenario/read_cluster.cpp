@@ -4,7 +4,7 @@
 
 #include "sim/config/fields.hpp"
 #include "topologies/cluster.hpp"
-#include "topologies/scenario/cluster_text.hpp"
+#include "topologies/scenario/cluster_config.hpp"
 
 namespace athanor {
 
@@ -48,7 +48,7 @@ bool is_fabric_name(const std::string& name) {
   });
 }
 
-void read_fabrics(Fields& fields, ClusterText& cluster) {
+void read_fabrics(Fields& fields, ClusterConfig& cluster) {
   fields.entries("One fabric", [&](const std::string& name, FieldValue& value) {
     if (value.reading() && !is_fabric_name(name)) {  // a description has no name
       value.problem("bad-name", fmt::format("\"{}\" is no name of a fabric", name),
@@ -68,7 +68,7 @@ void read_fabrics(Fields& fields, ClusterText& cluster) {
   }
 }
 
-void read_node_forms(FieldValue& fields, NodeText& node) {
+void read_node_forms(FieldValue& fields, NodeConfig& node) {
   const auto by_name = [&](FieldValue& value) {
     value.visit(node.preset.emplace());
     node.place = value.place();
@@ -83,12 +83,12 @@ void read_node_forms(FieldValue& fields, NodeText& node) {
   fields.one_of({{Form::Type::string, by_name}, {Form::Type::object, in_full}});
 }
 
-void read_nodes(FieldValue& fields, ClusterText& cluster) {
+void read_nodes(FieldValue& fields, ClusterConfig& cluster) {
   const Range<std::uint32_t> range{1, 4'000'000'000};
   const auto uniform = [&](FieldValue& value) { value.visit(cluster.nodes, range); };
   const auto mixed = [&](FieldValue& value) {
     value.list([&](FieldValue& element) {
-      NodeCountText kind;
+      NodeCountConfig kind;
       element.object([&](Fields& inner) {
         inner.required_value("node", "A node preset, one with changes, or a node in full",
                              [&](FieldValue& node) { read_node_forms(node, kind.node); });
@@ -101,18 +101,18 @@ void read_nodes(FieldValue& fields, ClusterText& cluster) {
   fields.one_of({{Form::Type::number, uniform}, {Form::Type::list, mixed}});
 }
 
-void visit_shared_memory(Fields& fields, SharedMemoryText& shared) {
+void visit_shared_memory(Fields& fields, SharedMemoryConfig& shared) {
   fields.required("ranks", shared.ranks, "Threads that take part", {1, 4096});
   fields.required("processors", shared.processors, "That they share", {1, 4096});
   shared.place = fields.place();
 }
 
-void visit_shared_gpus(Fields& fields, SharedGpusText& shared) {
+void visit_shared_gpus(Fields& fields, SharedGpusConfig& shared) {
   fields.required("ranks", shared.ranks, "That take part", {1, 4096});
   fields.optional("gpus", shared.gpus, "That they are spread over, in order", {1, 64});
 }
 
-void check_together(Fields& fields, const ClusterText& cluster) {
+void check_together(Fields& fields, const ClusterConfig& cluster) {
   const bool networks = cluster.fabric || fields.has("fabrics");
   const bool regular = cluster.node || cluster.nodes || !cluster.mixture.empty() || networks;
   if (cluster.fabric && fields.has("fabrics")) {
@@ -165,7 +165,7 @@ void visit(Fields& fields, LinkOverride& given) {
   check_change(fields, given);
 }
 
-void visit(Fields& fields, ClusterText& cluster) {
+void visit(Fields& fields, ClusterConfig& cluster) {
   fields.optional_value("node", "A node preset, one with changes, or a node in full; absent: hosts on the fabric",
                         [&](FieldValue& value) { read_node_forms(value, cluster.node.emplace()); });
   fields.optional_value(

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include "sim/config/fields.hpp"
-#include "topologies/scenario/cluster_text.hpp"
+#include "topologies/scenario/cluster_config.hpp"
 
 namespace athanor {
 
@@ -17,12 +17,12 @@ void read_counts(FieldValue& value, std::vector<std::vector<std::uint32_t>>& cou
              {1, kMaxDevicesPerNode});
 }
 
-void read_nvlinks(Fields& fields, ScaleUpText& scale_up) {
+void read_nvlinks(Fields& fields, ScaleUpConfig& scale_up) {
   optional_link(fields, "link", "One NVLink; default: that of the GPU", scale_up.link);
 }
 
-void visit_scale_up(Fields& fields, ScaleUpText& scale_up) {
-  using Kind = ScaleUpText::Kind;
+void visit_scale_up(Fields& fields, ScaleUpConfig& scale_up) {
+  using Kind = ScaleUpConfig::Kind;
   const auto none = [&](Fields&) { scale_up.kind = Kind::none; };
   const auto nvswitch = [&](Fields& nested) {
     scale_up.kind = Kind::nvswitch;
@@ -61,18 +61,18 @@ void visit_group(Fields& fields, int level, PcieGroupSpec& group) {
                        [&](Fields& nested, PcieGroupSpec& inner) { visit_group(nested, level + 1, inner); });
 }
 
-void visit_nic(Fields& fields, NicCountText& model) {
+void visit_nic(Fields& fields, NicCountConfig& model) {
   fields.required_value("nic", "A NIC preset, one with changes, or a NIC in full",
                         [&](FieldValue& value) { read_device(value, model.nic); });
   fields.optional("count", model.count, "How many of them", {1, kMaxDevicesPerNode});
 }
 
 /// Numbers of NICs count on from model to model.
-void read_nics(FieldValue& fields, NodeText& node) {
+void read_nics(FieldValue& fields, NodeConfig& node) {
   const Range<std::uint32_t> range{0, kMaxDevicesPerNode};
   const auto number = [&](FieldValue& value) { value.visit(node.nics, range); };
   const auto models = [&](FieldValue& value) {
-    value.list(node.nic_models, [](FieldValue& each, NicCountText& model) { each.object(model, visit_nic); }, {1});
+    value.list(node.nic_models, [](FieldValue& each, NicCountConfig& model) { each.object(model, visit_nic); }, {1});
   };
   fields.one_of({{Form::Type::number, number}, {Form::Type::list, models}});
 }
@@ -84,7 +84,7 @@ void visit_cpu(Fields& fields, CpuIdentity& cpu) {
   fields.optional("model", cpu.model, "Base model + 16 x extended model", {0, 4095});
 }
 
-void read_identity(Fields& fields, NodeText& node) {
+void read_identity(Fields& fields, NodeConfig& node) {
   fields.optional_object("cpu", node.cpu, "What the CPUs call themselves; communication libraries decide by it",
                          visit_cpu);
   read_compute_capability(fields, node.compute_capability);
@@ -94,7 +94,7 @@ void read_identity(Fields& fields, NodeText& node) {
 }
 
 /// "name", "graph" and "port": the inside of a node written out.
-void read_node_graph(Fields& fields, NodeText& node) {
+void read_node_graph(Fields& fields, NodeConfig& node) {
   fields.optional("name", node.name, "As reports call the node; default: its preset");
   fields.optional_object("graph", node.graph,
                          "All devices inside and their links, in place of all keys that describe them");
@@ -115,7 +115,7 @@ void read_node_graph(Fields& fields, NodeText& node) {
 
 }  // namespace
 
-void visit(Fields& fields, NodeText& node) {
+void visit(Fields& fields, NodeConfig& node) {
   read_node_graph(fields, node);
   optional_device(fields, "gpu", "A GPU preset, one with changes, or a GPU in full", node.gpu);
   fields.optional("gpus", node.gpus, "GPUs in the node", {1, kMaxDevicesPerNode});

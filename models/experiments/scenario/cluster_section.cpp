@@ -11,9 +11,9 @@ namespace athanor {
 namespace {
 
 std::string summary(const NodePreset& preset) {
-  const NodeText& node = preset.node;
+  const NodeConfig& node = preset.node;
   std::string text = fmt::format("{} x {}", node.gpus.value_or(0), node.gpu ? name_of(*node.gpu) : "?");
-  for (const NicCountText& model : node.nic_models) {
+  for (const NicCountConfig& model : node.nic_models) {
     text += fmt::format(", {} x {}", model.count, name_of(model.nic));
   }
   if (node.nics.value_or(0) > 0) { text += fmt::format(", {} x {}", *node.nics, node.nic ? name_of(*node.nic) : "?"); }
@@ -51,7 +51,7 @@ std::shared_ptr<const Cluster> ClusterCache::build(const Request& request, Probl
   if (cluster) { return cluster; }
   if (!presets_) { presets_ = load_presets(library_.files().in(library_.folder(LibraryFolder::presets))); }
   std::optional<Cluster> made =
-      make_cluster(request.text, *presets_, {request.routing, request.seed, request.pxn, request.fabric},
+      make_cluster(request.config, *presets_, {request.routing, request.seed, request.pxn, request.fabric},
                    {request.routing_place, request.fabric_place}, problems);
   if (made) { scale_links(*made, scalings_); }
   if (made) { cluster = std::make_shared<const Cluster>(std::move(*made)); }
@@ -76,10 +76,10 @@ std::vector<PresetSummary> preset_summaries(const Library& library) {
 std::shared_ptr<const Cluster> preset_cluster(const std::string& name, const Library& library) {
   const auto presets = load_presets(library.files().in(library.folder(LibraryFolder::presets)));
   if (!presets->nodes.contains(name)) { return nullptr; }
-  ClusterText text;
-  text.node.emplace().preset = name;
+  ClusterConfig config;
+  config.node.emplace().preset = name;
   Problems problems;
-  std::optional<Cluster> cluster = make_cluster(text, *presets, {}, {}, problems);
+  std::optional<Cluster> cluster = make_cluster(config, *presets, {}, {}, problems);
   problems.throw_if_any();
   return std::make_shared<const Cluster>(std::move(cluster.value()));
 }

@@ -11,7 +11,7 @@
 #include "sim/config/fields.hpp"
 #include "topologies/fabric/router.hpp"
 #include "topologies/generators/overrides.hpp"
-#include "topologies/scenario/cluster_text.hpp"
+#include "topologies/scenario/cluster_config.hpp"
 
 namespace athanor {
 
@@ -28,7 +28,7 @@ class ClusterCache {
 
   struct Request {
     std::string json;  ///< of the "cluster" that was read: equal ones are the same cluster
-    ClusterText text;
+    ClusterConfig config;
     std::optional<Routing> routing;
     std::optional<bool> pxn;
     std::string fabric;  ///< of several the one that ranks use; "": chosen

@@ -42,7 +42,7 @@ JobsSetup setup_of(const CollectiveSection& section, const ScenarioChanges& chan
   if (!section.jobs) { return setup; }
   setup.jobs = section.jobs->jobs;
   setup.placement = section.jobs->placement;
-  for (const JobText& job : section.jobs->own) {
+  for (const JobConfig& job : section.jobs->own) {
     OwnOfJob& own = setup.own.emplace_back(OwnOfJob{job.kind, job.size, {}});
     if (!job.choice) { continue; }
     own.algorithms = job.choice->algorithms;

@@ -20,8 +20,8 @@ class FileReader;
 struct CollectiveSection {
   CollectiveKind kind = CollectiveKind::all_reduce;
   AlgorithmChoice choice;
-  std::vector<Bytes> sizes;              ///< empty where `exchange` says them
-  std::optional<ExchangeText> exchange;  ///< of all-to-all-v
+  std::vector<Bytes> sizes;                ///< empty where `exchange` says them
+  std::optional<ExchangeConfig> exchange;  ///< of all-to-all-v
   DataType type = DataType::float32;
   Reduction reduction = Reduction::sum;
   std::uint32_t root = 0;
@@ -30,7 +30,7 @@ struct CollectiveSection {
   std::optional<std::uint32_t> ranks;         ///< none: every endpoint
   std::optional<std::uint32_t> calls;         ///< that follow each other; none: as the table was measured, or one
   std::optional<Time> compute;                ///< of hosts, beside it; none: it is waited for
-  std::optional<JobsText> jobs;
+  std::optional<JobsConfig> jobs;
   Overrides overrides;
 };
 

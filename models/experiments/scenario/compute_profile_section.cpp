@@ -14,7 +14,7 @@ namespace {
 using Type = FieldValue::Form::Type;
 
 /// What training needs.
-void report_unknown(const GpuPreset& figures, const GpuText& gpu, Problems& problems) {
+void report_unknown(const GpuPreset& figures, const GpuConfig& gpu, Problems& problems) {
   const auto need = [&](bool known, const char* key) {
     if (known) { return; }
     problems.add({"missing-key", fmt::format("training needs \"{}\" of {}", key, name_of(gpu)), gpu.place,
@@ -64,7 +64,7 @@ void read_compute_profile(FieldValue& value, const FileReader& files, const Libr
   }
 }
 
-GpuRates find_gpu_rates(const GpuText& gpu, const Library& library) {
+GpuRates find_gpu_rates(const GpuConfig& gpu, const Library& library) {
   const auto presets = load_presets(library.files().in(library.folder(LibraryFolder::presets)));
   Problems problems;
   const std::optional<GpuPreset> figures = made(gpu, presets->gpus, problems);

@@ -18,6 +18,6 @@ ComputeProfile read_compute_profile_file(const FileReader& files, const std::str
 
 /// The rates of a GPU. Throws ScenarioError: "unknown-preset" with the nearest name, "missing-key" where its memory,
 /// memory's bandwidth or rates are not known, which training needs.
-GpuRates find_gpu_rates(const GpuText& gpu, const Library& library);
+GpuRates find_gpu_rates(const GpuConfig& gpu, const Library& library);
 
 }  // namespace athanor

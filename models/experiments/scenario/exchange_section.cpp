@@ -44,10 +44,10 @@ Row parse_row(std::string_view line, const SourceLocation& place, Problems& prob
   return row;
 }
 
-ExchangeText read_csv(const FileReader& files, const std::string& name, Problems& problems) {
+ExchangeConfig read_csv(const FileReader& files, const std::string& name, Problems& problems) {
   const std::string path = files.path(name);
   const std::string text = files.text(name);
-  ExchangeText exchange;
+  ExchangeConfig exchange;
   exchange.place.file = path;
   int line = 0;
   for (std::size_t begin = 0; begin < text.size() && problems.empty();) {
@@ -74,8 +74,8 @@ void read_rows(FieldValue& value, std::vector<Row>& rows) {
   });
 }
 
-ExchangeText read_json(const FileReader& files, const std::string& name, Problems& problems) {
-  ExchangeText exchange;
+ExchangeConfig read_json(const FileReader& files, const std::string& name, Problems& problems) {
+  ExchangeConfig exchange;
   const Document document = Document::load(files, name);
   read_document(document, problems, [&](Fields& fields) {
     fields.required_value("exchange", "A row per sender", [&](FieldValue& value) {
@@ -86,7 +86,7 @@ ExchangeText read_json(const FileReader& files, const std::string& name, Problem
   return exchange;
 }
 
-void read_file(FieldValue& value, const FileReader& files, Problems& problems, ExchangeText& exchange) {
+void read_file(FieldValue& value, const FileReader& files, Problems& problems, ExchangeConfig& exchange) {
   const auto text = value.text();
   if (!text) { return; }
   try {
@@ -109,7 +109,7 @@ void visit_zipf(Fields& fields, ZipfExchange& zipf) {
   fields.optional("exponent", zipf.exponent, "0: all alike", {0, kMostExponent});
 }
 
-void read_distribution(Fields& fields, ExchangeText& exchange) {
+void read_distribution(Fields& fields, ExchangeConfig& exchange) {
   fields.optional_object("random", exchange.random, "Blocks of any size in a range", visit_random);
   fields.optional_object("zipf", exchange.zipf, "Popular receivers get more, as 1/k^exponent", visit_zipf);
   if (fields.ok() && exchange.random.has_value() == exchange.zipf.has_value()) {
@@ -129,7 +129,8 @@ Elements in_elements(Bytes size, Bytes element, const SourceLocation& place, Pro
   return Elements{size / element};
 }
 
-std::vector<Elements> from_rows(const ExchangeText& exchange, std::uint32_t ranks, Bytes element, Problems& problems) {
+std::vector<Elements> from_rows(const ExchangeConfig& exchange, std::uint32_t ranks, Bytes element,
+                                Problems& problems) {
   const auto wrong =
       std::find_if(exchange.rows.begin(), exchange.rows.end(), [&](const Row& row) { return row.size() != ranks; });
   if (exchange.rows.size() != ranks || wrong != exchange.rows.end()) {
@@ -199,8 +200,8 @@ std::vector<Elements> by_popularity(Elements payload, std::uint32_t exponent, st
 }  // namespace
 
 void read_exchange(FieldValue& value, const FileReader& files, Problems& problems,
-                   std::optional<ExchangeText>& exchange) {
-  ExchangeText read;
+                   std::optional<ExchangeConfig>& exchange) {
+  ExchangeConfig read;
   const std::size_t before = problems.size();
   value.one_of({{Type::list, [&](FieldValue& table) { read_rows(table, read.rows); }},
                 {Type::string, [&](FieldValue& path) { read_file(path, files, problems, read); }},
@@ -212,11 +213,11 @@ void read_exchange(FieldValue& value, const FileReader& files, Problems& problem
   exchange = std::move(read);
 }
 
-ExchangeText read_exchange_file(const FileReader& files, const std::string& name, Problems& problems) {
+ExchangeConfig read_exchange_file(const FileReader& files, const std::string& name, Problems& problems) {
   return name.ends_with(".json") ? read_json(files, name, problems) : read_csv(files, name, problems);
 }
 
-std::shared_ptr<const AllToAllVSizes> make_exchange(const ExchangeText& exchange, std::uint32_t ranks, Bytes element,
+std::shared_ptr<const AllToAllVSizes> make_exchange(const ExchangeConfig& exchange, std::uint32_t ranks, Bytes element,
                                                     std::uint64_t seed, Problems& problems) {
   Problems found;
   const auto elements = [&](Bytes size) { return in_elements(size, element, exchange.place, found); };

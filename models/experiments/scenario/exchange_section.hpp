@@ -26,7 +26,7 @@ struct ZipfExchange {
 };
 
 /// The "exchange" of an all-to-all-v as it stands in a scenario: rows by sender, or how they are drawn.
-struct ExchangeText {
+struct ExchangeConfig {
   std::vector<std::vector<Bytes>> rows;
   std::optional<RandomExchange> random;
   std::optional<ZipfExchange> zipf;
@@ -36,15 +36,15 @@ struct ExchangeText {
 /// A table, the path of a file that holds one (found by `files`), or a distribution. `problems` takes what is
 /// wrong with the file. Leaves `exchange` as it is after a problem.
 void read_exchange(FieldValue& value, const FileReader& files, Problems& problems,
-                   std::optional<ExchangeText>& exchange);
+                   std::optional<ExchangeConfig>& exchange);
 
 /// CSV: a line per sender, of whole numbers of bytes with commas between. JSON: {"exchange": [["1KiB", ...], ...]}.
 /// Throws FileError.
-ExchangeText read_exchange_file(const FileReader& files, const std::string& name, Problems& problems);
+ExchangeConfig read_exchange_file(const FileReader& files, const std::string& name, Problems& problems);
 
 /// The table for so many ranks, in elements of `element` bytes. Null, with problems, where it is not ranks x ranks or a
 /// size is no whole number of elements. Distributions draw from `seed`.
-std::shared_ptr<const AllToAllVSizes> make_exchange(const ExchangeText& exchange, std::uint32_t ranks, Bytes element,
+std::shared_ptr<const AllToAllVSizes> make_exchange(const ExchangeConfig& exchange, std::uint32_t ranks, Bytes element,
                                                     std::uint64_t seed, Problems& problems);
 
 }  // namespace athanor

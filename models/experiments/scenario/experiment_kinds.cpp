@@ -4,6 +4,7 @@
 #include <array>
 
 #include "models/experiments/collective.hpp"
+#include "models/experiments/network_columns.hpp"
 #include "models/experiments/parameter_server.hpp"
 #include "models/experiments/scenario/collective_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
@@ -30,15 +31,32 @@ std::span<const ExperimentKind> experiment_kinds() {
   return kKinds;
 }
 
-std::vector<const Column*> figures_of_all_kinds() {
+namespace {
+
+std::vector<const Column*> all_figures() {
   std::vector<const Column*> all;
+  const auto add = [&](const Column* figure) {
+    const auto same = [&](const Column* other) { return other->key == figure->key; };
+    if (std::none_of(all.begin(), all.end(), same)) { all.push_back(figure); }
+  };
   for (const ExperimentKind& kind : experiment_kinds()) {
-    for (const Column* figure : kind.figures()) {
-      const auto same = [&](const Column* other) { return other->key == figure->key; };
-      if (std::none_of(all.begin(), all.end(), same)) { all.push_back(figure); }
-    }
+    for (const Column* figure : kind.figures()) { add(figure); }
   }
+  for (const Column* figure : {&kError, &kSeed}) { add(figure); }
   return all;
+}
+
+}  // namespace
+
+std::span<const Column* const> figures_of_all_kinds() {
+  static const std::vector<const Column*> all = all_figures();
+  return all;
+}
+
+const Column* figure_of(std::string_view key) {
+  const std::span<const Column* const> all = figures_of_all_kinds();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Column* each) { return each->key == key; });
+  return found == all.end() ? nullptr : *found;
 }
 
 }  // namespace athanor

@@ -15,12 +15,16 @@ struct ExperimentKind {
   std::string_view key;
   std::string_view meaning;
   std::unique_ptr<ExperimentReader> (*reader)();
-  std::vector<const Column*> (*figures)();  ///< of its records, those that sweeps and reports show
+  std::vector<const Column*> (*figures)();  ///< of its records, those whose role or `shown` says something
 };
 
 std::span<const ExperimentKind> experiment_kinds();
 
-/// The figures of all kinds; of several with one key, that of the kind that is listed first.
-std::vector<const Column*> figures_of_all_kinds();
+/// The figures of all kinds, then those that several have; of several with one key, that of the kind that is listed
+/// first.
+std::span<const Column* const> figures_of_all_kinds();
+
+/// That of a key; null: none of these is called so.
+const Column* figure_of(std::string_view key);
 
 }  // namespace athanor

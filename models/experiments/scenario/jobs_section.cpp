@@ -18,7 +18,7 @@ namespace {
 
 using Type = FieldValue::Form::Type;
 
-void read_job(Fields& fields, const CollectiveContext& context, std::optional<CollectiveKind> kind, JobText& job) {
+void read_job(Fields& fields, const CollectiveContext& context, std::optional<CollectiveKind> kind, JobConfig& job) {
   fields.optional("kind", job.kind, "What it does, where it differs from the others", collective_names());
   fields.optional("size", job.size, "Of its payload, at every row; absent: that of the row", {Bytes{1}});
   const bool chooses = !fields.reading() || fields.has("algorithm") || job.kind;
@@ -35,9 +35,9 @@ void read_job(Fields& fields, const CollectiveContext& context, std::optional<Co
 }  // namespace
 
 void read_jobs(Fields& fields, const CollectiveContext& context, std::optional<CollectiveKind> kind,
-               std::optional<JobsText>& jobs) {
+               std::optional<JobsConfig>& jobs) {
   constexpr std::uint32_t kMostJobs = 4096;
-  JobsText text;
+  JobsConfig config;
   bool found = false;
   fields.optional_value(
       "jobs",
@@ -46,17 +46,17 @@ void read_jobs(Fields& fields, const CollectiveContext& context, std::optional<C
       [&](FieldValue& value) {
         found = true;
         const auto job = [&](FieldValue& each) {
-          each.object([&](Fields& inner) { read_job(inner, context, kind, text.own.emplace_back()); });
+          each.object([&](Fields& inner) { read_job(inner, context, kind, config.own.emplace_back()); });
         };
         value.one_of({{Type::number,
                        [&](FieldValue& n) {
-                         n.visit(text.jobs, Range<std::uint32_t>{1, kMostJobs});
+                         n.visit(config.jobs, Range<std::uint32_t>{1, kMostJobs});
                        }},
                       {Type::list, [&](FieldValue& list) {
                          list.list(job, {1, kMostJobs});
                        }}});
       });
-  fields.optional("placement", text.placement,
+  fields.optional("placement", config.placement,
                   "blocks: each job has successive endpoints; interleaved: each has every endpoint whose number leaves "
                   "the job's when divided by `jobs`",
                   {{"blocks", JobPlacement::blocks}, {"interleaved", JobPlacement::interleaved}});
@@ -66,19 +66,19 @@ void read_jobs(Fields& fields, const CollectiveContext& context, std::optional<C
                    R"(add "jobs", or leave it out)");
   }
   if (!found) { return; }
-  if (!text.own.empty()) { text.jobs = static_cast<std::uint32_t>(text.own.size()); }
-  jobs = std::move(text);
+  if (!config.own.empty()) { config.jobs = static_cast<std::uint32_t>(config.own.size()); }
+  jobs = std::move(config);
 }
 
-bool JobsText::has_own_nccl() const {
-  return std::any_of(own.begin(), own.end(), [](const JobText& job) { return job.nccl.has_value(); });
+bool JobsConfig::has_own_nccl() const {
+  return std::any_of(own.begin(), own.end(), [](const JobConfig& job) { return job.nccl.has_value(); });
 }
 
 namespace {
 
 /// What jobs have of their own fits what they share.
-void check_own(const CaseParts& parts, const JobsText& text, const CollectiveSetup& common) {
-  for (const JobText& own : text.own) {
+void check_own(const CaseParts& parts, const JobsConfig& config, const CollectiveSetup& common) {
+  for (const JobConfig& own : config.own) {
     if (own.size && *own.size % size_of(common.type) != Bytes::zero()) {
       parts.fields.problem("collective", "not-whole-elements",
                            fmt::format("the \"size\" of a job, {}, is no whole number of {} elements",
@@ -114,27 +114,24 @@ void check_places(const CaseParts& parts, const JobsSetup& setup) {
 
 }  // namespace
 
-void check_jobs(const CaseParts& parts, const JobsText& text, const JobsSetup& setup) {
+void check_jobs(const CaseParts& parts, const JobsConfig& config, const JobsSetup& setup) {
   Fields& fields = parts.fields;
   check_places(parts, setup);
   if (parts.verification) {
     fields.problem("verify", "conflict", "measurements are of one job, and these are several", "leave it out");
-  }
-  if (!parts.scenario_case.seeds.empty()) {
-    fields.problem("seeds", "conflict", "several jobs run with one seed", "write \"seed\"");
   }
   if (setup.common.compute) {
     fields.problem("collective", "conflict", "what hosts compute beside a collective is asked of one job alone",
                    R"(leave out "compute" or "jobs")");
   }
   const bool each =
-      setup.common.each_algorithm ||
-      std::any_of(text.own.begin(), text.own.end(), [](const JobText& own) { return own.choice && own.choice->each; });
+      setup.common.each_algorithm || std::any_of(config.own.begin(), config.own.end(),
+                                                 [](const JobConfig& own) { return own.choice && own.choice->each; });
   if (each) {
     fields.problem("collective", "conflict", "each of several jobs runs one algorithm",
                    "name the candidates in a list, or write \"best\"");
   }
-  check_own(parts, text, setup.common);
+  check_own(parts, config, setup.common);
 }
 
 }  // namespace athanor

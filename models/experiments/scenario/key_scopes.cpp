@@ -67,6 +67,14 @@ std::vector<Scope> scopes_of_the_network() {
   };
 }
 
+/// Of repetitions, of which a row is made where the kind of experiment says how.
+std::vector<Scope> scopes_of_seeds() {
+  return {{{"/seeds"},
+           [](const Case& each) { return each.experiment->repetitions() != nullptr; },
+           "this kind of experiment runs with one seed",
+           "leave it out, and run it with one --seed after the other"}};
+}
+
 /// Of NCCL, which no experiment without collectives has.
 std::vector<Scope> scopes_of_software() {
   return {{{"/nccl"},
@@ -103,7 +111,7 @@ void refuse_keys_without_effect(const Document& document, const Case& scenario_c
                fmt::format("only {} begin with one", controls_with_initial_window()),
                "choose one of these as \"control\", or leave it out");
   }
-  for (const auto& scopes : {scopes_of_the_network(), scopes_of_software()}) {
+  for (const auto& scopes : {scopes_of_seeds(), scopes_of_the_network(), scopes_of_software()}) {
     for (const Scope& scope : scopes) {
       if (!scope.counts(scenario_case)) { refuse(scope.keys, scope.why, scope.instead); }
     }

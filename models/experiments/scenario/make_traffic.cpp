@@ -12,7 +12,7 @@ namespace athanor {
 
 namespace {
 
-using Pattern = TrafficText::Pattern;
+using Pattern = TrafficConfig::Pattern;
 constexpr std::uint64_t kMostMessages = 10'000'000;
 
 /// Turns the names of endpoints into numbers, and tells of those that are not there.
@@ -21,7 +21,7 @@ class Resolver {
   Resolver(const Cluster& cluster, std::uint32_t endpoints, Problems& problems)
       : cluster_(cluster), endpoints_(endpoints), problems_(problems) {}
 
-  void resolve(EndpointText& endpoint) {
+  void resolve(EndpointConfig& endpoint) {
     if (!endpoint.name.empty()) { return find(endpoint); }
     if (endpoint.number < endpoints_) { return; }
     problems_.add({"no-such-endpoint",
@@ -30,7 +30,7 @@ class Resolver {
   }
 
  private:
-  void find(EndpointText& endpoint) {
+  void find(EndpointConfig& endpoint) {
     if (names_.empty()) {
       for (const VertexId vertex : cluster_.endpoints) { names_.push_back(cluster_.fabric->name(vertex)); }
     }
@@ -54,7 +54,7 @@ class Resolver {
 };
 
 /// What a pattern asks of how many take part.
-void check_endpoints(const TrafficText& traffic, std::uint32_t endpoints, Problems& problems) {
+void check_endpoints(const TrafficConfig& traffic, std::uint32_t endpoints, Problems& problems) {
   const auto refuse = [&](const char* key, const char* code, std::string message, std::string hint) {
     problems.add({code, std::move(message), traffic.places.find(key)->second, std::move(hint)});
   };
@@ -85,13 +85,13 @@ void check_endpoints(const TrafficText& traffic, std::uint32_t endpoints, Proble
   }
 }
 
-void check_pair(const EndpointText& from, const EndpointText& to, Problems& problems) {
+void check_pair(const EndpointConfig& from, const EndpointConfig& to, Problems& problems) {
   if (from.number != to.number) { return; }
   problems.add(
       {"to-itself", fmt::format("endpoint {} sends to itself", from.number), from.place, "a message has two ends"});
 }
 
-std::uint64_t pairs_of(const TrafficText& traffic, std::uint64_t endpoints) {
+std::uint64_t pairs_of(const TrafficConfig& traffic, std::uint64_t endpoints) {
   switch (traffic.pattern) {
     case Pattern::permutation:
     case Pattern::incast:
@@ -106,7 +106,7 @@ std::uint64_t pairs_of(const TrafficText& traffic, std::uint64_t endpoints) {
   return 0;
 }
 
-void check_number(const TrafficText& traffic, std::uint32_t endpoints, Problems& problems) {
+void check_number(const TrafficConfig& traffic, std::uint32_t endpoints, Problems& problems) {
   const std::uint64_t each = pairs_of(traffic, endpoints) * traffic.connections;
   if (each <= kMostMessages / traffic.rounds) { return; }
   problems.add(
@@ -115,7 +115,7 @@ void check_number(const TrafficText& traffic, std::uint32_t endpoints, Problems&
        traffic.places.find("")->second, "take fewer endpoints, connections or rounds"});
 }
 
-void check_imported(const TrafficText& traffic, std::uint32_t endpoints, Problems& problems) {
+void check_imported(const TrafficConfig& traffic, std::uint32_t endpoints, Problems& problems) {
   for (const TrafficMatrix::Connection& connection : traffic.imported.connections) {
     const std::uint32_t highest = std::max(connection.from, connection.to);
     if (highest < endpoints) { continue; }
@@ -126,9 +126,9 @@ void check_imported(const TrafficText& traffic, std::uint32_t endpoints, Problem
   }
 }
 
-std::vector<std::uint32_t> senders_of(const TrafficText& traffic) {
+std::vector<std::uint32_t> senders_of(const TrafficConfig& traffic) {
   std::vector<std::uint32_t> senders;
-  for (const EndpointText& sender : traffic.senders) { senders.push_back(sender.number); }
+  for (const EndpointConfig& sender : traffic.senders) { senders.push_back(sender.number); }
   if (!senders.empty()) { return senders; }
   const std::uint32_t endpoints = *traffic.endpoints;
   const std::uint32_t count = traffic.sender_count.value_or(endpoints - 1);
@@ -136,7 +136,7 @@ std::vector<std::uint32_t> senders_of(const TrafficText& traffic) {
   return senders;
 }
 
-EndpointPairs pairs_of(const TrafficText& traffic, std::uint32_t endpoints, std::uint64_t seed) {
+EndpointPairs pairs_of(const TrafficConfig& traffic, std::uint32_t endpoints, std::uint64_t seed) {
   switch (traffic.pattern) {
     case Pattern::permutation: return permutation_pairs(endpoints, seed);
     case Pattern::incast: return incast_pairs(senders_of(traffic), traffic.receiver.number);
@@ -153,7 +153,7 @@ EndpointPairs pairs_of(const TrafficText& traffic, std::uint32_t endpoints, std:
 }
 
 /// One more message on as many connections of its own as the text says.
-void add(const TrafficText& traffic, std::uint32_t from, std::uint32_t to, Bytes size, Time start,
+void add(const TrafficConfig& traffic, std::uint32_t from, std::uint32_t to, Bytes size, Time start,
          TrafficMatrix& matrix) {
   for (std::uint32_t k = 0; k < traffic.connections; ++k) {
     matrix.messages.push_back({static_cast<std::uint32_t>(matrix.connections.size()), size, start});
@@ -163,7 +163,7 @@ void add(const TrafficText& traffic, std::uint32_t from, std::uint32_t to, Bytes
 
 }  // namespace
 
-void resolve(TrafficText& traffic, const Cluster& cluster, Problems& problems) {
+void resolve(TrafficConfig& traffic, const Cluster& cluster, Problems& problems) {
   const auto all = static_cast<std::uint32_t>(cluster.endpoints.size());
   const std::uint32_t endpoints = traffic.endpoints.value_or(all);
   if (endpoints > all) {
@@ -179,17 +179,17 @@ void resolve(TrafficText& traffic, const Cluster& cluster, Problems& problems) {
   check_imported(traffic, endpoints, problems);
   Resolver resolver(cluster, endpoints, problems);
   resolver.resolve(traffic.receiver);
-  for (EndpointText& sender : traffic.senders) { resolver.resolve(sender); }
-  for (TrafficText::Pair& pair : traffic.pairs) {
+  for (EndpointConfig& sender : traffic.senders) { resolver.resolve(sender); }
+  for (TrafficConfig::Pair& pair : traffic.pairs) {
     resolver.resolve(pair.from);
     resolver.resolve(pair.to);
   }
   if (problems.size() > before) { return; }
-  for (const EndpointText& sender : traffic.senders) { check_pair(sender, traffic.receiver, problems); }
-  for (const TrafficText::Pair& pair : traffic.pairs) { check_pair(pair.from, pair.to, problems); }
+  for (const EndpointConfig& sender : traffic.senders) { check_pair(sender, traffic.receiver, problems); }
+  for (const TrafficConfig::Pair& pair : traffic.pairs) { check_pair(pair.from, pair.to, problems); }
 }
 
-TrafficMatrix make_traffic(const TrafficText& traffic, Bytes size, std::uint64_t seed) {
+TrafficMatrix make_traffic(const TrafficConfig& traffic, Bytes size, std::uint64_t seed) {
   if (traffic.pattern == Pattern::htsim && traffic.connections == 1 && traffic.start == Time::zero() &&
       !traffic.window) {
     return traffic.rounds == 1 ? traffic.imported : repeated(traffic.imported, traffic.rounds);
@@ -199,7 +199,7 @@ TrafficMatrix make_traffic(const TrafficText& traffic, Bytes size, std::uint64_t
     const TrafficMatrix::Connection& connection = traffic.imported.connections[message.connection];
     add(traffic, connection.from, connection.to, message.size, traffic.start + message.start, matrix);
   }
-  for (const TrafficText::Pair& pair : traffic.pairs) {
+  for (const TrafficConfig::Pair& pair : traffic.pairs) {
     add(traffic, pair.from.number, pair.to.number, pair.size.value_or(size), traffic.start + pair.start, matrix);
   }
   if (traffic.imported.messages.empty() && traffic.pairs.empty()) {

@@ -155,13 +155,13 @@ std::optional<NcclSection> with_pxn(Fields& fields, std::optional<NcclSection> s
 
 bool restrict_access(const NcclAccess& access, ClusterCache::Request& order) {
   if (access.nvlink && access.peers && access.nics) { return false; }
-  const auto restricted = [&](NodeText& node) {
+  const auto restricted = [&](NodeConfig& node) {
     node.nvlink_access = access.nvlink;
     if (!access.peers) { node.peer_access = false; }
     if (!access.nics) { node.gpu_direct = false; }
   };
-  if (order.text.node) { restricted(*order.text.node); }
-  for (NodeCountText& kind : order.text.mixture) { restricted(kind.node); }
+  if (order.config.node) { restricted(*order.config.node); }
+  for (NodeCountConfig& kind : order.config.mixture) { restricted(kind.node); }
   order.json += fmt::format(" {} {} {}", access.nvlink, access.peers, access.nics);
   return true;
 }

@@ -1,6 +1,6 @@
 #include "models/experiments/scenario/network_section.hpp"
 
-#include "topologies/scenario/cluster_text.hpp"
+#include "topologies/scenario/cluster_config.hpp"
 
 namespace athanor {
 

@@ -16,7 +16,7 @@ namespace {
 
 using Type = FieldValue::Form::Type;
 using Update = ParameterServerSetup::Update;
-using Placement = ParameterServerText::Placement;
+using Placement = ParameterServerConfig::Placement;
 
 constexpr std::uint64_t kMostPairs = 4'000'000;         ///< of a worker and a shard
 constexpr std::uint64_t kMostMessages = 1'000'000'000;  ///< of all steps
@@ -78,17 +78,19 @@ void read_update(Fields& fields, ParameterServerSetup& setup) {
                 "synchronous");
 }
 
-void read_servers(Fields& fields, ParameterServerText& text) {
+void read_servers(Fields& fields, ParameterServerConfig& config) {
   fields.required_value(
       "servers", "How many shards the parameters have, or the endpoints that hold them", [&](FieldValue& value) {
-        value.one_of({{Type::number, [&](FieldValue& n) { n.visit(text.shards.emplace(1), Range<std::uint32_t>{1}); }},
-                      {Type::list, [&](FieldValue& list) { list.visit(text.servers); }}});
+        value.one_of(
+            {{Type::number, [&](FieldValue& n) { n.visit(config.shards.emplace(1), Range<std::uint32_t>{1}); }},
+             {Type::list, [&](FieldValue& list) { list.visit(config.servers); }}});
       });
-  fields.optional("placement", text.placement,
+  fields.optional("placement", config.placement,
                   "Of a number of servers: apart, on the first endpoints, or with_workers, beside them",
                   {{"apart", Placement::apart}, {"with_workers", Placement::with_workers}});
-  fields.optional("copies", text.copies, "Of each shard, on so many servers", {1, 1'000});
-  fields.optional("replication", text.setup.replication, "How a change comes to all copies before workers are answered",
+  fields.optional("copies", config.copies, "Of each shard, on so many servers", {1, 1'000});
+  fields.optional("replication", config.setup.replication,
+                  "How a change comes to all copies before workers are answered",
                   {{"chain", ParameterServerSetup::Replication::chain},
                    {"all_to_all", ParameterServerSetup::Replication::all_to_all}});
 }
@@ -100,11 +102,11 @@ void visit_straggler(Fields& fields, ParameterServerSetup::Straggler& straggler)
 
 class EndpointFinder {
  public:
-  EndpointFinder(ParameterServerText& text, std::uint32_t endpoints, Problems& problems)
-      : text_(text), endpoints_(endpoints), problems_(problems) {}
+  EndpointFinder(ParameterServerConfig& config, std::uint32_t endpoints, Problems& problems)
+      : config_(config), endpoints_(endpoints), problems_(problems) {}
 
   void find() {
-    if (text_.servers.empty() && text_.placement == Placement::with_workers) {
+    if (config_.servers.empty() && config_.placement == Placement::with_workers) {
       place_with_workers();
     } else {
       place_apart();
@@ -113,20 +115,20 @@ class EndpointFinder {
 
  private:
   void refuse(std::string_view key, const char* code, std::string message, std::string hint) {
-    problems_.add({code, std::move(message), text_.places.find(key)->second, std::move(hint)});
+    problems_.add({code, std::move(message), config_.places.find(key)->second, std::move(hint)});
   }
 
   void shard(const std::vector<std::uint32_t>& servers) {
-    for (std::size_t first = 0; first < servers.size(); first += text_.copies) {
+    for (std::size_t first = 0; first < servers.size(); first += config_.copies) {
       const auto begin = servers.begin() + static_cast<std::ptrdiff_t>(first);
-      text_.setup.shards.emplace_back(begin, begin + text_.copies);
+      config_.setup.shards.emplace_back(begin, begin + config_.copies);
     }
   }
 
   void place_apart() {
-    std::vector<std::uint32_t> servers = text_.servers;
+    std::vector<std::uint32_t> servers = config_.servers;
     if (servers.empty()) {
-      const std::uint64_t count = std::uint64_t{*text_.shards} * text_.copies;
+      const std::uint64_t count = std::uint64_t{*config_.shards} * config_.copies;
       if (count >= endpoints_) {
         return refuse("servers", "too-few-endpoints",
                       fmt::format("{} servers leave none of {} endpoints to workers", count, endpoints_),
@@ -134,10 +136,11 @@ class EndpointFinder {
       }
       for (std::uint32_t s = 0; s < count; ++s) { servers.push_back(s); }
     }
-    if (servers.size() % text_.copies != 0) {
-      return refuse("servers", "wrong-endpoints",
-                    fmt::format("{} servers are no whole number of shards of {} copies", servers.size(), text_.copies),
-                    "name the copies of the first shard, then those of the next one");
+    if (servers.size() % config_.copies != 0) {
+      return refuse(
+          "servers", "wrong-endpoints",
+          fmt::format("{} servers are no whole number of shards of {} copies", servers.size(), config_.copies),
+          "name the copies of the first shard, then those of the next one");
     }
     std::vector<bool> taken(endpoints_);
     for (const std::uint32_t server : servers) {
@@ -146,7 +149,7 @@ class EndpointFinder {
     }
     shard(servers);
     for (std::uint32_t e = 0; e < endpoints_; ++e) {
-      if (!taken[e]) { text_.setup.workers.push_back(e); }
+      if (!taken[e]) { config_.setup.workers.push_back(e); }
     }
     keep_workers();
   }
@@ -157,10 +160,10 @@ class EndpointFinder {
   }
 
   void place_with_workers() {
-    for (std::uint32_t e = 0; e < endpoints_; ++e) { text_.setup.workers.push_back(e); }
+    for (std::uint32_t e = 0; e < endpoints_; ++e) { config_.setup.workers.push_back(e); }
     keep_workers();
-    const std::uint64_t workers = text_.setup.workers.size();
-    const std::uint64_t count = std::uint64_t{*text_.shards} * text_.copies;
+    const std::uint64_t workers = config_.setup.workers.size();
+    const std::uint64_t count = std::uint64_t{*config_.shards} * config_.copies;
     if (count > workers) {
       return refuse("servers", "too-few-endpoints", fmt::format("{} servers beside {} workers", count, workers),
                     "one beside each worker is the most");
@@ -172,8 +175,8 @@ class EndpointFinder {
 
   /// The first of those that may be workers.
   void keep_workers() {
-    std::vector<std::uint32_t>& workers = text_.setup.workers;
-    const std::uint32_t wanted = text_.workers.value_or(static_cast<std::uint32_t>(workers.size()));
+    std::vector<std::uint32_t>& workers = config_.setup.workers;
+    const std::uint32_t wanted = config_.workers.value_or(static_cast<std::uint32_t>(workers.size()));
     if (wanted > workers.size() || wanted == 0) {
       return refuse("workers", "too-few-endpoints",
                     fmt::format("{} workers, and {} endpoints are left to them", wanted, workers.size()),
@@ -182,15 +185,15 @@ class EndpointFinder {
     workers.resize(wanted);
   }
 
-  ParameterServerText& text_;
+  ParameterServerConfig& config_;
   std::uint32_t endpoints_;
   Problems& problems_;
 };
 
-void check_numbers(const ParameterServerText& text, Problems& problems) {
-  const ParameterServerSetup& setup = text.setup;
+void check_numbers(const ParameterServerConfig& config, Problems& problems) {
+  const ParameterServerSetup& setup = config.setup;
   const auto refuse = [&](std::string_view key, const char* code, std::string message, std::string hint) {
-    problems.add({code, std::move(message), text.places.find(key)->second, std::move(hint)});
+    problems.add({code, std::move(message), config.places.find(key)->second, std::move(hint)});
   };
   const std::size_t workers = setup.workers.size();
   if (setup.backup_workers >= workers) {
@@ -220,37 +223,37 @@ void check_numbers(const ParameterServerText& text, Problems& problems) {
 
 }  // namespace
 
-void visit(Fields& fields, ParameterServerText& text) {
+void visit(Fields& fields, ParameterServerConfig& config) {
   fields.required_value("parameters", "Of the model, all shards together: \"1GB\", \"1MB..1GB\", a list",
-                        [&](FieldValue& value) { read_sizes(value, text.sizes); });
-  read_servers(fields, text);
-  fields.optional("workers", text.workers, "How many; absent: one on every endpoint that may have one", {1});
-  read_update(fields, text.setup);
+                        [&](FieldValue& value) { read_sizes(value, config.sizes); });
+  read_servers(fields, config);
+  fields.optional("workers", config.workers, "How many; absent: one on every endpoint that may have one", {1});
+  read_update(fields, config.setup);
   fields.required_value("compute", "How long a worker computes in each iteration",
-                        [&](FieldValue& value) { read_compute(value, text.setup.compute); });
-  fields.optional_list("stragglers", text.setup.stragglers, "Workers that always take longer", visit_straggler);
-  fields.optional("gradient", text.setup.gradient, "Bytes of gradients for each byte of parameters",
+                        [&](FieldValue& value) { read_compute(value, config.setup.compute); });
+  fields.optional_list("stragglers", config.setup.stragglers, "Workers that always take longer", visit_straggler);
+  fields.optional("gradient", config.setup.gradient, "Bytes of gradients for each byte of parameters",
                   {{0, 1}, {1'000, 1}});
   fields.optional_value("apply_rate", "Gradients that a server adds to its shard; absent: at once",
-                        [&](FieldValue& value) { value.visit(text.setup.apply_rate); });
-  fields.optional("warm_up", text.setup.warm_up, "Steps that are not measured", {1, 1'000'000});
-  fields.optional("steps", text.setup.steps,
+                        [&](FieldValue& value) { value.visit(config.setup.apply_rate); });
+  fields.optional("warm_up", config.setup.warm_up, "Steps that are not measured", {1, 1'000'000});
+  fields.optional("steps", config.setup.steps,
                   "Steps that are measured; asynchronous and stale: as many gradients of each worker, on average",
                   {1, 1'000'000});
   for (const char* key : {"", "servers", "workers", "backup_workers", "stragglers"}) {
-    text.places[key] = fields.place(key);
+    config.places[key] = fields.place(key);
   }
-  for (const Bytes size : text.sizes) {
+  for (const Bytes size : config.sizes) {
     if (size > Bytes::zero()) { continue; }
     fields.problem("parameters", "out-of-range", "a model of 0 B has no parameters", "sizes are at least 1B");
     return;
   }
 }
 
-void resolve(ParameterServerText& text, const Cluster& cluster, Problems& problems) {
+void resolve(ParameterServerConfig& config, const Cluster& cluster, Problems& problems) {
   const std::size_t before = problems.size();
-  EndpointFinder(text, static_cast<std::uint32_t>(cluster.endpoints.size()), problems).find();
-  if (problems.size() == before) { check_numbers(text, problems); }
+  EndpointFinder(config, static_cast<std::uint32_t>(cluster.endpoints.size()), problems).find();
+  if (problems.size() == before) { check_numbers(config, problems); }
 }
 
 namespace {
@@ -258,18 +261,18 @@ namespace {
 class ParameterServerReader : public ExperimentReader {
  public:
   void visit(Fields& section, ReadingContext& context) override {
-    athanor::visit(section, text_);
-    if (context.changes.sizes) { text_.sizes = *context.changes.sizes; }
+    athanor::visit(section, config_);
+    if (context.changes.sizes) { config_.sizes = *context.changes.sizes; }
   }
-  void fit(CaseParts& parts) override { resolve(text_, *parts.platform().cluster, parts.context.problems); }
+  void fit(CaseParts& parts) override { resolve(config_, *parts.platform().cluster, parts.context.problems); }
 
   std::shared_ptr<const Experiment> make(CaseParts& parts) override {
     refuse_software("training with parameter servers", parts);
-    return std::make_shared<const ParameterServerExperiment>(std::move(text_));
+    return std::make_shared<const ParameterServerExperiment>(std::move(config_));
   }
 
  private:
-  ParameterServerText text_;
+  ParameterServerConfig config_;
 };
 
 }  // namespace

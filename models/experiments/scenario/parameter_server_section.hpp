@@ -16,7 +16,7 @@ namespace athanor {
 struct Cluster;
 
 /// The "parameter_server" of a scenario: who trains how, and where the parameters are.
-struct ParameterServerText {
+struct ParameterServerConfig {
   enum class Placement : std::uint8_t {
     apart,         ///< servers on the first endpoints, workers on those that follow
     with_workers,  ///< servers beside workers, evenly spread among them
@@ -31,10 +31,10 @@ struct ParameterServerText {
   std::map<std::string, SourceLocation, std::less<>> places;  ///< of keys, "" for the whole
 };
 
-void visit(Fields& fields, ParameterServerText& text);
+void visit(Fields& fields, ParameterServerConfig& config);
 
 /// Finds the endpoints of workers and servers, and adds what does not fit the cluster to `problems`.
-void resolve(ParameterServerText& text, const Cluster& cluster, Problems& problems);
+void resolve(ParameterServerConfig& config, const Cluster& cluster, Problems& problems);
 
 /// "8 workers, 2 servers with 3 copies each, stale with bound 4".
 std::string describe(const ParameterServerSetup& setup);

@@ -108,11 +108,11 @@ void read_parts(CaseParts& parts) {
   fields.optional_object("network", parts.network, "How data travels");
   platform.network = parts.network.settings;
   fields.required_value("cluster", "Nodes and what joins them", [&](FieldValue& value) {
-    value.object([&](Fields& inner) { visit(inner, parts.order.text); });
+    value.object([&](Fields& inner) { visit(inner, parts.order.config); });
     if (value.ok()) { parts.order.json = text_of(*value.json()); }
   });
   if (!parts.order.json.empty()) { build_cluster(parts); }
-  parts.scenario_case.cluster_text = std::make_shared<const ClusterText>(parts.order.text);
+  parts.scenario_case.cluster_config = std::make_shared<const ClusterConfig>(parts.order.config);
   fields.optional_object("prices", "What parts cost and draw, for bills of materials",
                          [&](Fields& inner) { read_prices(inner, parts.scenario_case.prices); });
   Profile profile;

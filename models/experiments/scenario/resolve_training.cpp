@@ -22,39 +22,41 @@ namespace {
 
 class Resolution {
  public:
-  Resolution(CaseParts& parts, TrainingText& text)
-      : reader_(parts.fields), context_(parts.context), case_(parts.scenario_case), text_(text) {}
+  Resolution(CaseParts& parts, TrainingConfig& config)
+      : reader_(parts.fields), context_(parts.context), case_(parts.scenario_case), config_(config) {}
 
   std::shared_ptr<const Training> resolve() {
     auto training = std::make_shared<Training>();
     const bool plan_fits = fit_ranks() && fit_batch() && fit_model() && fit_layers(training->setup);
     if (!plan_fits && !context_.changes.open_plan) { return nullptr; }
     if (!find_gpu(*training) || !find_compute(*training)) { return nullptr; }
-    training->setup.model = text_.model.model;
-    training->setup.plan = text_.plan;
-    training->setup.framework = text_.framework;
-    training->measured = text_.measured;
-    training->measured_with = text_.measured_with;
-    training->costs = completed(text_.costs, training->setup);
-    training->max_error = text_.max_error;
-    training->max_median_error = text_.max_median_error;
+    training->setup.model = config_.model.model;
+    training->setup.plan = config_.plan;
+    training->setup.framework = config_.framework;
+    training->measured = config_.measured;
+    training->measured_with = config_.measured_with;
+    training->costs = completed(config_.costs, training->setup);
+    training->max_error = config_.max_error;
+    training->max_median_error = config_.max_median_error;
     if (!is_measured()) { return nullptr; }
     if (plan_fits && !fit_memory(*training) && !context_.changes.open_plan) { return nullptr; }
     training->plan_fault = plan_fault_;
-    for (std::string& each : idle_settings(text_.plan, text_.written)) { training->notes.push_back(std::move(each)); }
-    for (const std::string& each : text_.model.ignored) { training->notes.push_back("ignored: " + each); }
+    for (std::string& each : idle_settings(config_.plan, config_.written)) {
+      training->notes.push_back(std::move(each));
+    }
+    for (const std::string& each : config_.model.ignored) { training->notes.push_back("ignored: " + each); }
     return training;
   }
 
  private:
   /// Where what follows from a measured step is said, it is, too.
   bool is_measured() {
-    if (text_.measured) { return true; }
+    if (config_.measured) { return true; }
     constexpr const char* kHint = R"(say what a step took: "measured": "10s")";
-    if (text_.max_error || text_.max_median_error) {
+    if (config_.max_error || config_.max_median_error) {
       return problem("nothing-to-verify", "an error is allowed, but no step was measured", kHint);
     }
-    return text_.measured_with == MeasuredWith{} ||
+    return config_.measured_with == MeasuredWith{} ||
            problem("nothing-measured", "it says what a step was measured with, but not what it took", kHint);
   }
 
@@ -73,17 +75,17 @@ class Resolution {
   }
 
   bool fit_ranks() {
-    ParallelPlan& plan = text_.plan;
+    ParallelPlan& plan = config_.plan;
     const std::uint64_t endpoints = case_.platform.cluster->endpoints.size();
     const std::uint64_t others = std::uint64_t{plan.tensor} * plan.context * plan.pipeline;
-    if (others > endpoints || (!text_.data && endpoints % others != 0)) {
+    if (others > endpoints || (!config_.data && endpoints % others != 0)) {
       return fault(
           "degrees-do-not-divide",
           fmt::format("tensor {} x context {} x pipeline {} = {} does not divide the {} endpoints of {}", plan.tensor,
                       plan.context, plan.pipeline, others, endpoints, case_.platform.cluster->description),
           "change a degree, or say how many copies there are: \"data\"");
     }
-    plan.data = text_.data.value_or(static_cast<std::uint32_t>(endpoints / others));
+    plan.data = config_.data.value_or(static_cast<std::uint32_t>(endpoints / others));
     if (others * plan.data > endpoints) {
       return fault("too-many-ranks",
                    fmt::format("{} x data {} = {} ranks, but the cluster has {} endpoints", others, plan.data,
@@ -96,13 +98,13 @@ class Resolution {
 
   /// Once more, for copies are known now. What a list of layers has not is nothing that one asked for.
   void settle_framework() {
-    settle(text_.framework, text_.plan);
-    const bool only_attention = text_.plan.recompute == Recompute::selective && !text_.model.model.transformer;
-    if (only_attention && text_.framework.decides("recompute")) { text_.plan.recompute = Recompute::none; }
+    settle(config_.framework, config_.plan);
+    const bool only_attention = config_.plan.recompute == Recompute::selective && !config_.model.model.transformer;
+    if (only_attention && config_.framework.decides("recompute")) { config_.plan.recompute = Recompute::none; }
   }
 
   bool fit_batch() {
-    const ParallelPlan& plan = text_.plan;
+    const ParallelPlan& plan = config_.plan;
     const std::uint64_t at_once = std::uint64_t{plan.micro_batch} * plan.data;
     if (plan.global_batch >= at_once && plan.global_batch % at_once == 0) { return true; }
     return fault(
@@ -113,38 +115,38 @@ class Resolution {
   }
 
   bool fit_model() {
-    const TrainedModel& model = text_.model.model;
+    const TrainedModel& model = config_.model.model;
     if (!model.transformer) {
-      if (text_.plan.recompute == Recompute::selective) {
+      if (config_.plan.recompute == Recompute::selective) {
         return fault("no-effect", "selective recomputation is of attention, and a list of layers has none",
                      R"(write "recompute": "full" or "none")");
       }
-      if (text_.plan.tensor == 1 && text_.plan.context == 1 && text_.plan.expert == 1) { return true; }
+      if (config_.plan.tensor == 1 && config_.plan.context == 1 && config_.plan.expert == 1) { return true; }
       return fault("plan-does-not-fit", "a list of layers is not split over tensor, context or expert ranks",
                    "leave these degrees at 1");
     }
-    if (text_.plan.expert_imbalance > text_.plan.expert) {
+    if (config_.plan.expert_imbalance > config_.plan.expert) {
       return fault(
           "out-of-range",
           fmt::format("an \"expert_imbalance\" of {:g}: the busiest of {} expert ranks gets at most {} times the "
                       "average",
-                      text_.plan.expert_imbalance, text_.plan.expert, text_.plan.expert),
+                      config_.plan.expert_imbalance, config_.plan.expert, config_.plan.expert),
           "make it smaller, or \"expert\" larger");
     }
-    const std::vector<std::string> reasons = contradictions(*model.transformer, text_.plan);
+    const std::vector<std::string> reasons = contradictions(*model.transformer, config_.plan);
     for (const std::string& reason : reasons) { fault("plan-does-not-fit", reason, "change the plan or the model"); }
     return reasons.empty();
   }
 
   bool fit_layers(TrainingSetup& setup) {
-    if (text_.plan.virtual_stages == 1) { text_.plan.virtual_stages = text_.plan.chunks(); }
+    if (config_.plan.virtual_stages == 1) { config_.plan.virtual_stages = config_.plan.chunks(); }
     PipelineSchedule schedule;
     try {
-      schedule = schedule_of(text_.plan);
+      schedule = schedule_of(config_.plan);
     } catch (const SimulationError& error) { return fault(error.code(), error.what(), ""); }
-    const TrainedModel& model = text_.model.model;
+    const TrainedModel& model = config_.model.model;
     const std::uint32_t layers = layers_of(model);
-    if (text_.layers.empty()) {
+    if (config_.layers.empty()) {
       if (most_places(model) < schedule.places()) {
         return fault("too-few-layers",
                      fmt::format("{} layers for {} places of the pipeline", layers, schedule.places()),
@@ -154,29 +156,29 @@ class Resolution {
       return true;
     }
     std::uint64_t sum = 0;
-    for (const std::uint32_t each : text_.layers) { sum += each; }
-    if (text_.layers.size() != schedule.places() || sum != layers) {
+    for (const std::uint32_t each : config_.layers) { sum += each; }
+    if (config_.layers.size() != schedule.places() || sum != layers) {
       return fault("layers-do-not-fit",
                    fmt::format("\"layers\" names {} layers at {} places, and the model has {} for {} places", sum,
-                               text_.layers.size(), layers, schedule.places()),
+                               config_.layers.size(), layers, schedule.places()),
                    "name as many at each place, in the order of the model");
     }
-    setup.layers = text_.layers;
+    setup.layers = config_.layers;
     return true;
   }
 
   /// Those that the scenario names, else those of the nodes; of unequal ones the fastest first.
   bool find_gpu(Training& training) {
-    ClusterGpus gpus{{text_.gpu}, {}};
-    if (!text_.gpu) { gpus = gpus_of(*case_.cluster_text, *case_.platform.cluster, context_.library); }
+    ClusterGpus gpus{{config_.gpu}, {}};
+    if (!config_.gpu) { gpus = gpus_of(*case_.cluster_config, *case_.platform.cluster, context_.library); }
     if (gpus.gpus.empty() || std::count(gpus.gpus.begin(), gpus.gpus.end(), std::nullopt) > 0) {
       return problem("no-gpu", "nothing says which GPUs these are", "name a preset: \"gpu\": \"H100-SXM-80GB\"");
     }
     std::vector<GpuKind> kinds;
     try {
-      for (const std::optional<GpuText>& gpu : gpus.gpus) {
+      for (const std::optional<GpuConfig>& gpu : gpus.gpus) {
         kinds.push_back({find_gpu_rates(*gpu, context_.library), {}});
-        peak_of(kinds.back().gpu, text_.plan.precision);
+        peak_of(kinds.back().gpu, config_.plan.precision);
       }
     } catch (const ScenarioError& error) {
       for (const Problem& each : error.problems()) { context_.problems.add(each); }
@@ -184,7 +186,7 @@ class Resolution {
     } catch (const SimulationError& error) { return problem(error.code(), error.what(), "choose another precision"); }
     const bool limited =
         std::any_of(kinds.begin(), kinds.end(), [](const GpuKind& kind) { return kind.gpu.limited_from_w > 0; });
-    if (limited && text_.costs.gpus.front().w) {
+    if (limited && config_.costs.gpus.front().w) {
       return problem("conflict", "the \"power\" of the GPU and the \"gpu_w\" of \"costs\" say the same",
                      "leave out one of them");
     }
@@ -203,7 +205,7 @@ class Resolution {
   void take_kinds(std::vector<GpuKind> kinds, const std::vector<std::uint32_t>& of_endpoint, Training& training) {
     std::vector<std::uint32_t> order(kinds.size());
     std::iota(order.begin(), order.end(), 0U);
-    const auto peak = [&](std::uint32_t kind) { return peak_of(kinds[kind].gpu, text_.plan.precision); };
+    const auto peak = [&](std::uint32_t kind) { return peak_of(kinds[kind].gpu, config_.plan.precision); };
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return peak(a) > peak(b); });
     TrainingSetup& setup = training.setup;
     setup.gpu = kinds[order.front()].gpu;
@@ -228,16 +230,16 @@ class Resolution {
 
   bool find_compute(const GpuRates& gpu, ComputeProfile& profile, Training& training) {
     const auto pool = context_.pools.steps(context_.library);
-    if (!text_.compute && !pool) {
+    if (!config_.compute && !pool) {
       return problem("no-compute-profile", "the library has no pool that tells how fast GPUs compute",
                      "name a profile: \"compute\" (see athanor list compute)");
     }
-    const ComputeParts parts = compute_parts(gpu, text_.plan.precision, text_.model.model);
-    profile = text_.compute ? *text_.compute : pooled_compute(*pool, parts);
+    const ComputeParts parts = compute_parts(gpu, config_.plan.precision, config_.model.model);
+    profile = config_.compute ? *config_.compute : pooled_compute(*pool, parts);
     if (profile.pooled ? !pool->knows(parts) || !gpu.as_preset
-                       : !gpu.as_preset || !profile.covers(gpu.preset, text_.plan.precision)) {
+                       : !gpu.as_preset || !profile.covers(gpu.preset, config_.plan.precision)) {
       training.notes.push_back(fmt::format("extrapolated: the compute profile {} was not fitted on {} of {}",
-                                           profile.name, name(text_.plan.precision), gpu.name));
+                                           profile.name, name(config_.plan.precision), gpu.name));
     }
     if (!pool || (!profile.pooled && profile.fitted.gpus.empty())) { return true; }
     const StepError* error = pool->error_of(knowledge_of(gpu, profile));
@@ -246,12 +248,12 @@ class Resolution {
   }
 
   StepKnowledge knowledge_of(const GpuRates& gpu, const ComputeProfile& profile) const {
-    if (profile.pooled || !gpu.as_preset || !profile.covers(gpu.preset, text_.plan.precision)) {
+    if (profile.pooled || !gpu.as_preset || !profile.covers(gpu.preset, config_.plan.precision)) {
       return StepKnowledge::nothing;
     }
     if (profile.fitted.steps == 1) { return StepKnowledge::one_step; }
     const std::vector<std::string>& models = profile.fitted.models;
-    const bool known = std::count(models.begin(), models.end(), text_.model.model.name) > 0;
+    const bool known = std::count(models.begin(), models.end(), config_.model.model.name) > 0;
     return known ? StepKnowledge::steps : StepKnowledge::models;
   }
 
@@ -264,8 +266,8 @@ class Resolution {
     const GpuRates& smallest = smallest_gpu(training.setup);
     const double room = smallest.memory;
     if (room == 0 || training.memory.total() <= room) { return true; }
-    const std::string message = memory_shortage(training.memory.total(), smallest, text_.measured.has_value());
-    if (text_.measured) {
+    const std::string message = memory_shortage(training.memory.total(), smallest, config_.measured.has_value());
+    if (config_.measured) {
       training.notes.push_back(message);
       return true;
     }
@@ -278,7 +280,7 @@ class Resolution {
     const std::string hint =
         hints.empty() ? "use more GPUs or a smaller micro_batch" : fmt::format("{}", joined(hints, "; "));
     training.fits = false;
-    if (text_.strict) { return fault("out-of-memory", message, hint); }
+    if (config_.strict) { return fault("out-of-memory", message, hint); }
     training.notes.push_back(fmt::format("{}; would help: {}", message, hint));
     return true;
   }
@@ -286,14 +288,14 @@ class Resolution {
   Fields& reader_;
   ReadingContext& context_;
   const Case& case_;
-  TrainingText& text_;
+  TrainingConfig& config_;
   std::optional<Problem> plan_fault_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Training> resolve_training(CaseParts& parts, TrainingText& text) {
-  return Resolution(parts, text).resolve();
+std::shared_ptr<const Training> resolve_training(CaseParts& parts, TrainingConfig& config) {
+  return Resolution(parts, config).resolve();
 }
 
 }  // namespace athanor

@@ -23,9 +23,9 @@ struct Case {
   std::string name;
   std::size_t place = 0;  ///< among the file's cases, from 0
   Platform platform;
-  std::shared_ptr<const ClusterText> cluster_text;  ///< that the cluster was made from
-  PriceList prices;                                 ///< of the cluster's parts, as far as the scenario says them
-  std::vector<std::uint64_t> seeds;                 ///< of repetitions; empty: one run, with the platform's
+  std::shared_ptr<const ClusterConfig> cluster_config;  ///< that the cluster was made from
+  PriceList prices;                                     ///< of the cluster's parts, as far as the scenario says them
+  std::vector<std::uint64_t> seeds;                     ///< of repetitions; empty: one run, with the platform's
   std::shared_ptr<const Experiment> experiment;
   std::shared_ptr<const JsonValue> text;      ///< as it was read, its patch applied; only with an open plan or resolved
   std::shared_ptr<const JsonValue> resolved;  ///< with its defaults filled in; only when asked for

@@ -75,7 +75,7 @@ bool is_amd(const Cluster& cluster) { return !cluster.identity->architecture.emp
 
 /// Whether the case is one that a pool prices unasked. No table tells what NCCL takes with engines of switches.
 bool by_default(const CaseParts& parts, const Platform& own, Schedules schedules) {
-  return schedules == Schedules::of_nccl && has_nccl(*own.cluster) && parts.order.text.mixture.empty() &&
+  return schedules == Schedules::of_nccl && has_nccl(*own.cluster) && parts.order.config.mixture.empty() &&
          own.cluster->endpoints_per_node > 0 && !own.shares_machine() && !parts.network.offload &&
          !parts.network.aggregation && parts.context.library.has(LibraryFolder::pools, std::string(kDefaultPool));
 }
@@ -100,7 +100,7 @@ bool check_software(const CaseParts& parts, const Platform& own) {
                                      joined(parts.context.library.names(LibraryFolder::pools), ", ")));
     return false;
   }
-  if (!parts.order.text.mixture.empty()) {
+  if (!parts.order.config.mixture.empty()) {
     return conflict("nodes are of several kinds, and a stack has one", R"(leave it out, or take one "node")");
   }
   if (parts.software->version && parts.nccl && parts.nccl->version) {

@@ -20,9 +20,9 @@ using Type = FieldValue::Form::Type;
 
 constexpr std::int64_t kMostScale = 1000;
 
-void read_files(FieldValue& value, TraceText& text) {
-  value.one_of({{Type::string, [&](FieldValue& one) { text.files = {one.text().value_or("")}; }},
-                {Type::list, [&](FieldValue& list) { list.visit(text.files); }}});
+void read_files(FieldValue& value, TraceConfig& config) {
+  value.one_of({{Type::string, [&](FieldValue& one) { config.files = {one.text().value_or("")}; }},
+                {Type::list, [&](FieldValue& list) { list.visit(config.files); }}});
 }
 
 Names<TraceFormat> format_names() {
@@ -80,10 +80,10 @@ std::shared_ptr<const ImportedTrace> TraceCache::read(const FileReader& reader, 
   return trace;
 }
 
-void visit(Fields& fields, const FileReader& files, TraceCache& cache, Problems& problems, TraceText& text) {
-  TraceOptions& options = text.options;
+void visit(Fields& fields, const FileReader& files, TraceCache& cache, Problems& problems, TraceConfig& config) {
+  TraceOptions& options = config.options;
   fields.required_value("files", "Paths relative to the scenario; or one with '*' in the place of the rank",
-                        [&](FieldValue& value) { read_files(value, text); });
+                        [&](FieldValue& value) { read_files(value, config); });
   fields.optional("format", options.format, "Absent: by name and content", format_names());
   read_how(fields, options);
   fields.optional("unit", options.unit, "Of times in the text of ASTRA-sim, and of SimAI where it is not 1ns",
@@ -108,7 +108,7 @@ void visit(Fields& fields, const FileReader& files, TraceCache& cache, Problems&
   if (!fields.ok()) { return; }
   if (!groups.empty()) { options.groups = files.path(groups); }
   try {
-    text.trace = cache.read(files, text.files, options, problems);
+    config.trace = cache.read(files, config.files, options, problems);
   } catch (const FileError& error) {
     fields.problem("files", "no-trace", error.what(), "a path is relative to the scenario's file");
   }
@@ -119,26 +119,26 @@ namespace {
 class TraceReader : public ExperimentReader {
  public:
   void visit(Fields& section, ReadingContext& context) override {
-    athanor::visit(section, context.files, context.traces, context.problems, text_);
+    athanor::visit(section, context.files, context.traces, context.problems, config_);
   }
 
   void fit(CaseParts& parts) override {
     const Cluster& cluster = *parts.platform().cluster;
-    if (!text_.trace || text_.trace->ranks <= cluster.endpoints.size()) { return; }
+    if (!config_.trace || config_.trace->ranks <= cluster.endpoints.size()) { return; }
     parts.fields.problem("trace", "too-many-ranks",
-                         fmt::format("the trace has {} ranks, but the cluster has {} endpoints: {}", text_.trace->ranks,
-                                     cluster.endpoints.size(), cluster.description),
+                         fmt::format("the trace has {} ranks, but the cluster has {} endpoints: {}",
+                                     config_.trace->ranks, cluster.endpoints.size(), cluster.description),
                          "describe a larger cluster");
   }
 
   std::shared_ptr<const Experiment> make(CaseParts& parts) override {
-    std::optional<WorkloadNccl> nccl = prepare_workload(text_.trace->ranks, parts);
+    std::optional<WorkloadNccl> nccl = prepare_workload(config_.trace->ranks, parts);
     if (!nccl) { return nullptr; }
-    return std::make_shared<const TraceExperiment>(std::move(text_), std::move(*nccl));
+    return std::make_shared<const TraceExperiment>(std::move(config_), std::move(*nccl));
   }
 
  private:
-  TraceText text_;
+  TraceConfig config_;
 };
 
 }  // namespace

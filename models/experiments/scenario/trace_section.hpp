@@ -13,7 +13,7 @@ namespace athanor {
 class FileReader;
 
 /// The "trace" of a scenario: what ranks did somewhere, and how it is replayed.
-struct TraceText {
+struct TraceConfig {
   std::vector<std::string> files;  ///< as written
   TraceOptions options;
   std::shared_ptr<const ImportedTrace> trace;  ///< null: not read without a problem
@@ -31,7 +31,7 @@ class TraceCache {
 };
 
 /// `files` reads what the section names, and `problems` takes what is wrong with the files that it names.
-void visit(Fields& fields, const FileReader& files, TraceCache& cache, Problems& problems, TraceText& text);
+void visit(Fields& fields, const FileReader& files, TraceCache& cache, Problems& problems, TraceConfig& config);
 
 class ExperimentReader;
 std::unique_ptr<ExperimentReader> trace_reader();

@@ -15,10 +15,10 @@ namespace athanor {
 
 namespace {
 
-using Pattern = TrafficText::Pattern;
+using Pattern = TrafficConfig::Pattern;
 using Type = FieldValue::Form::Type;
 
-void read_endpoint(FieldValue& value, EndpointText& endpoint) {
+void read_endpoint(FieldValue& value, EndpointConfig& endpoint) {
   value.one_of({{Type::number, [&](FieldValue& number) { number.visit(endpoint.number); }},
                 {Type::string, [&](FieldValue& text) {
                    endpoint.name = text.text().value_or("");
@@ -27,7 +27,7 @@ void read_endpoint(FieldValue& value, EndpointText& endpoint) {
   endpoint.place = value.place();
 }
 
-void read_incast(Fields& fields, TrafficText& traffic) {
+void read_incast(Fields& fields, TrafficConfig& traffic) {
   fields.optional_value("receiver", "An endpoint, by number or by the name of its device",
                         [&](FieldValue& value) { read_endpoint(value, traffic.receiver); });
   fields.optional_value(
@@ -40,7 +40,7 @@ void read_incast(Fields& fields, TrafficText& traffic) {
       });
 }
 
-void visit_pair(Fields& fields, TrafficText::Pair& pair) {
+void visit_pair(Fields& fields, TrafficConfig::Pair& pair) {
   fields.required_value("from", "The sender, by number or by the name of its device",
                         [&](FieldValue& value) { read_endpoint(value, pair.from); });
   fields.required_value("to", "The receiver, likewise", [&](FieldValue& value) { read_endpoint(value, pair.to); });
@@ -48,11 +48,11 @@ void visit_pair(Fields& fields, TrafficText::Pair& pair) {
   fields.optional("start", pair.start, "After the launch");
 }
 
-void read_pairs(Fields& fields, TrafficText& traffic) {
+void read_pairs(Fields& fields, TrafficConfig& traffic) {
   fields.required_list("pairs", traffic.pairs, "Messages, each on a connection of its own", visit_pair);
 }
 
-void read_file(Fields& fields, const FileReader& files, Problems& problems, TrafficText& traffic) {
+void read_file(Fields& fields, const FileReader& files, Problems& problems, TrafficConfig& traffic) {
   fields.required_value("file", "A connection matrix (.cm), its path relative to the scenario", [&](FieldValue& value) {
     const auto text = value.text();
     if (!text) { return; }
@@ -64,7 +64,7 @@ void read_file(Fields& fields, const FileReader& files, Problems& problems, Traf
   });
 }
 
-void read_pattern(Fields& fields, const FileReader& files, Problems& problems, TrafficText& traffic) {
+void read_pattern(Fields& fields, const FileReader& files, Problems& problems, TrafficConfig& traffic) {
   const auto nothing = [](Fields&) {};
   // The lambdas that run are those of the pattern that the scenario names.
   const auto as = [&](Pattern pattern, auto visit) {
@@ -103,9 +103,9 @@ void visit_window(Fields& fields, TrafficMatrix::Window& window) {
 }
 
 /// Sizes are said once: here, by each pair, or by the file.
-void check_sizes(Fields& fields, TrafficText& traffic) {
+void check_sizes(Fields& fields, TrafficConfig& traffic) {
   bool lacking = traffic.pattern != Pattern::htsim && traffic.pattern != Pattern::pairs;
-  for (const TrafficText::Pair& pair : traffic.pairs) { lacking = lacking || !pair.size; }
+  for (const TrafficConfig::Pair& pair : traffic.pairs) { lacking = lacking || !pair.size; }
   if (!lacking && fields.has("sizes")) {
     fields.problem("sizes", "unknown-key", "every message has a size of its own", "leave it out");
   } else if (lacking && !fields.has("sizes")) {
@@ -119,7 +119,7 @@ void check_sizes(Fields& fields, TrafficText& traffic) {
   if (!lacking) { traffic.sizes = {Bytes::zero()}; }
 }
 
-void check_repetition(Fields& fields, const TrafficText& traffic) {
+void check_repetition(Fields& fields, const TrafficConfig& traffic) {
   const bool triggered = !traffic.imported.triggers.empty();
   if (traffic.window && traffic.rounds > 1) {
     fields.problem("rounds", "conflict", "in a window every connection repeats its message all the time",
@@ -148,7 +148,7 @@ std::string_view name(Pattern pattern) {
   return "";
 }
 
-void visit(Fields& fields, const FileReader& files, Problems& problems, TrafficText& traffic) {
+void visit(Fields& fields, const FileReader& files, Problems& problems, TrafficConfig& traffic) {
   read_pattern(fields, files, problems, traffic);
   fields.optional_value("sizes",
                         "Of a message: \"1MiB\", \"1KiB..1MiB\", a list; required where nothing else says them",
@@ -190,7 +190,7 @@ class TrafficReader : public ExperimentReader {
   }
 
  private:
-  TrafficText traffic_;
+  TrafficConfig traffic_;
 };
 
 }  // namespace

@@ -15,14 +15,14 @@ class FileReader;
 struct Cluster;
 
 /// An endpoint as a scenario names it: by number in rank order, or by the name of its device.
-struct EndpointText {
+struct EndpointConfig {
   std::uint32_t number = 0;  ///< where `name` is empty, or resolved
   std::string name;
   SourceLocation place;
 };
 
 /// The "traffic" of a scenario: who sends to whom, how much, and when.
-struct TrafficText {
+struct TrafficConfig {
   enum class Pattern : std::uint8_t {
     permutation,
     incast,
@@ -35,8 +35,8 @@ struct TrafficText {
     htsim
   };
   struct Pair {
-    EndpointText from;
-    EndpointText to;
+    EndpointConfig from;
+    EndpointConfig to;
     std::optional<Bytes> size;  ///< else that of the scenario
     Time start;
   };
@@ -49,9 +49,9 @@ struct TrafficText {
   std::optional<TrafficMatrix::Window> window;
   std::optional<std::uint32_t> endpoints;  ///< that take part, from endpoint 0 on; absent: all
 
-  EndpointText receiver;                      ///< of an incast
+  EndpointConfig receiver;                    ///< of an incast
   std::optional<std::uint32_t> sender_count;  ///< that follow the receiver
-  std::vector<EndpointText> senders;          ///< in its place
+  std::vector<EndpointConfig> senders;        ///< in its place
   std::uint32_t messages = 1;                 ///< of random
   std::uint32_t by = 1;                       ///< of shift
   std::vector<Pair> pairs;
@@ -59,17 +59,17 @@ struct TrafficText {
   std::map<std::string, SourceLocation, std::less<>> places;  ///< of keys, "" for the whole
 };
 
-std::string_view name(TrafficText::Pattern pattern);
+std::string_view name(TrafficConfig::Pattern pattern);
 
 /// `files` reads what the section names, and `problems` takes what is wrong with the files that it names.
-void visit(Fields& fields, const FileReader& files, Problems& problems, TrafficText& traffic);
+void visit(Fields& fields, const FileReader& files, Problems& problems, TrafficConfig& traffic);
 
 /// Finds the endpoints that the text names and adds what does not fit the cluster to `problems`.
-void resolve(TrafficText& traffic, const Cluster& cluster, Problems& problems);
+void resolve(TrafficConfig& traffic, const Cluster& cluster, Problems& problems);
 
 /// The messages, of `size` where nothing else is said. What is drawn depends on the seed. Requires a text that was
 /// resolved without a problem.
-TrafficMatrix make_traffic(const TrafficText& traffic, Bytes size, std::uint64_t seed);
+TrafficMatrix make_traffic(const TrafficConfig& traffic, Bytes size, std::uint64_t seed);
 
 class ExperimentReader;
 std::unique_ptr<ExperimentReader> traffic_reader();

@@ -14,20 +14,20 @@ namespace athanor {
 namespace {
 
 /// By node, the number of its kind in the mixture.
-std::vector<std::uint32_t> kinds_of_nodes(const ClusterText& text) {
+std::vector<std::uint32_t> kinds_of_nodes(const ClusterConfig& config) {
   std::vector<std::uint32_t> kinds;
-  for (std::uint32_t kind = 0; kind < text.mixture.size(); ++kind) {
-    kinds.insert(kinds.end(), text.mixture[kind].count, kind);
+  for (std::uint32_t kind = 0; kind < config.mixture.size(); ++kind) {
+    kinds.insert(kinds.end(), config.mixture[kind].count, kind);
   }
   return kinds;
 }
 
-bool is_same(const std::optional<GpuText>& a, const std::optional<GpuText>& b) {
+bool is_same(const std::optional<GpuConfig>& a, const std::optional<GpuConfig>& b) {
   if (!a || !b) { return !a && !b; }
   return a->preset == b->preset && json_of(a->figures) == json_of(b->figures);
 }
 
-std::uint32_t number_of(const std::optional<GpuText>& gpu, std::vector<std::optional<GpuText>>& gpus) {
+std::uint32_t number_of(const std::optional<GpuConfig>& gpu, std::vector<std::optional<GpuConfig>>& gpus) {
   const auto found = std::find_if(gpus.begin(), gpus.end(), [&](const auto& each) { return is_same(each, gpu); });
   const auto number = static_cast<std::uint32_t>(found - gpus.begin());
   if (found == gpus.end()) { gpus.push_back(gpu); }
@@ -59,18 +59,18 @@ std::string counted_gpus(const TrainingSetup& setup) {
   return fmt::format("{}", joined(parts, " and "));
 }
 
-ClusterGpus gpus_of(const ClusterText& text, const Cluster& cluster, const Library& library) {
+ClusterGpus gpus_of(const ClusterConfig& config, const Cluster& cluster, const Library& library) {
   ClusterGpus gpus;
   const auto presets = load_presets(library.files().in(library.folder(LibraryFolder::presets)));
-  if (text.mixture.empty()) {
-    if (text.node) { gpus.gpus.push_back(gpu_of(*text.node, *presets)); }
+  if (config.mixture.empty()) {
+    if (config.node) { gpus.gpus.push_back(gpu_of(*config.node, *presets)); }
     return gpus;
   }
   std::vector<std::uint32_t> of_kind;
-  for (const NodeCountText& kind : text.mixture) {
+  for (const NodeCountConfig& kind : config.mixture) {
     of_kind.push_back(number_of(gpu_of(kind.node, *presets), gpus.gpus));
   }
-  const std::vector<std::uint32_t> kinds = kinds_of_nodes(text);
+  const std::vector<std::uint32_t> kinds = kinds_of_nodes(config);
   for (const VertexId endpoint : cluster.endpoints) {
     gpus.of_endpoint.push_back(of_kind.at(kinds.at(cluster.fabric->vertex(endpoint).node)));
   }

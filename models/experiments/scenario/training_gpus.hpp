@@ -7,7 +7,7 @@
 
 #include "models/library/library.hpp"
 #include "models/training/step/simulate_step.hpp"
-#include "topologies/scenario/cluster_text.hpp"
+#include "topologies/scenario/cluster_config.hpp"
 
 namespace athanor {
 
@@ -15,13 +15,13 @@ struct Cluster;
 
 /// Which GPUs the endpoints of a cluster are.
 struct ClusterGpus {
-  std::vector<std::optional<GpuText>> gpus;  ///< each once; none: that of a kind of node is not known
-  std::vector<std::uint32_t> of_endpoint;    ///< into `gpus`; empty: all are the first
+  std::vector<std::optional<GpuConfig>> gpus;  ///< each once; none: that of a kind of node is not known
+  std::vector<std::uint32_t> of_endpoint;      ///< into `gpus`; empty: all are the first
 };
 
 /// Of nodes of one kind, and of mixtures. No GPUs where endpoints are on the fabric themselves. Throws FileError for
 /// the presets' own files.
-ClusterGpus gpus_of(const ClusterText& text, const Cluster& cluster, const Library& library);
+ClusterGpus gpus_of(const ClusterConfig& config, const Cluster& cluster, const Library& library);
 
 /// Kinds that ranks have: "H100-SXM-80GB and A100-SXM-80GB".
 std::string gpu_names(const TrainingSetup& setup);

@@ -20,12 +20,12 @@ namespace {
 
 constexpr std::uint32_t kMostRanks = 1'000'000;
 
-void read_degrees(Fields& fields, TrainingText& text) {
-  ParallelPlan& plan = text.plan;
+void read_degrees(Fields& fields, TrainingConfig& config) {
+  ParallelPlan& plan = config.plan;
   fields.optional("tensor", plan.tensor, "GPUs that share every layer", {1, kMostRanks});
   fields.optional("context", plan.context, "GPUs that share every sequence", {1, kMostRanks});
   fields.optional("pipeline", plan.pipeline, "Stages that share the layers", {1, kMostRanks});
-  fields.optional("data", text.data,
+  fields.optional("data", config.data,
                   "Copies, each with batches of its own; absent: as many as the cluster has room for", {1, kMostRanks});
   fields.optional("expert", plan.expert, "GPUs, of those that otherwise hold copies, that share the experts",
                   {1, kMostRanks});
@@ -41,46 +41,46 @@ void read_degrees(Fields& fields, TrainingText& text) {
 }
 
 /// Also what of the keys below the scenario says itself.
-void read_framework(Fields& fields, ReadingContext& context, TrainingText& text) {
+void read_framework(Fields& fields, ReadingContext& context, TrainingConfig& config) {
   fields.optional_value(
       "framework", "Whose defaults keys have that are absent: a name of `athanor list frameworks`",
-      [&](FieldValue& value) { read_framework(value, context.library, context.problems, text.framework); });
-  if (fields.has("framework") && text.model.plan) {
+      [&](FieldValue& value) { read_framework(value, context.library, context.problems, config.framework); });
+  if (fields.has("framework") && config.model.plan) {
     fields.problem("framework", "conflict", "Megatron-LM's arguments say already what it does",
                    "leave it out, or describe the model by its sizes");
   }
   const PlanDefaults none;
-  for_each_default(none, text.plan, [&](const char* key, const auto& /*value*/, const auto& /*setting*/) {
-    if (fields.has(key)) { text.framework.told.insert(key); }
+  for_each_default(none, config.plan, [&](const char* key, const auto& /*value*/, const auto& /*setting*/) {
+    if (fields.has(key)) { config.framework.told.insert(key); }
   });
 }
 
-void read_pipeline(Fields& fields, TrainingText& text) {
-  ParallelPlan& plan = text.plan;
+void read_pipeline(Fields& fields, TrainingConfig& config) {
+  ParallelPlan& plan = config.plan;
   fields.optional("virtual_stages", plan.virtual_stages, "Chunks of layers of each stage (interleaved)", {1, 1024});
-  settle(text.framework, plan);
+  settle(config.framework, plan);
   fields.optional("schedule", plan.schedule, "In which order micro-batches go through the stages",
                   names_of(plan.schedule));
   fields.optional("overlap_pipeline", plan.overlap_pipeline, "Activations are sent beside computing");
 }
 
 /// Where a framework counts copies, which are not known yet, it is not written as a default: it follows from these.
-void read_bucket(Fields& fields, TrainingText& text) {
-  const bool follows = text.framework.decides("bucket") && !text.data;
+void read_bucket(Fields& fields, TrainingConfig& config) {
+  const bool follows = config.framework.decides("bucket") && !config.data;
   std::optional<Bytes> bucket;
-  if (!follows) { bucket = text.plan.bucket; }
+  if (!follows) { bucket = config.plan.bucket; }
   fields.optional("bucket", bucket, "Of gradients that are reduced at once", {Bytes{1}});
-  if (bucket) { text.plan.bucket = *bucket; }
+  if (bucket) { config.plan.bucket = *bucket; }
 }
 
-void read_data(Fields& fields, TrainingText& text) {
-  ParallelPlan& plan = text.plan;
+void read_data(Fields& fields, TrainingConfig& config) {
+  ParallelPlan& plan = config.plan;
   fields.optional("sharding", plan.sharding,
                   "What copies share out: none (DDP), optimizer (ZeRO-1, distributed optimizer), gradients (ZeRO-2), "
                   "parameters (ZeRO-3, FSDP)",
                   names_of(plan.sharding));
   fields.optional("shard_group", plan.shard_group, "GPUs among which one copy is shared out; 0: all", {0, kMostRanks});
-  read_bucket(fields, text);
+  read_bucket(fields, config);
   fields.optional("gradient_bytes", plan.gradient_bytes, "Of a gradient that is reduced: 2 or 4", {2, 4});
   if (plan.gradient_bytes == 3) {
     fields.problem("gradient_bytes", "out-of-range", "a gradient has 2 or 4 bytes, not 3", "choose one of the two");
@@ -101,12 +101,12 @@ void read_data(Fields& fields, TrainingText& text) {
                   "As PyTorch's DataParallel: GPU 0 sends parameters to the others, collects outputs and gradients");
 }
 
-void read_plan(Fields& fields, ReadingContext& context, TrainingText& text) {
-  ParallelPlan& plan = text.plan;
-  read_framework(fields, context, text);
-  read_degrees(fields, text);
-  read_pipeline(fields, text);
-  read_data(fields, text);
+void read_plan(Fields& fields, ReadingContext& context, TrainingConfig& config) {
+  ParallelPlan& plan = config.plan;
+  read_framework(fields, context, config);
+  read_degrees(fields, config);
+  read_pipeline(fields, config);
+  read_data(fields, config);
   fields.optional("sequence_parallel", plan.sequence_parallel,
                   "Tensor ranks share what stands between their layers, too (Megatron-LM)");
   fields.optional("overlap_tensor", plan.overlap_tensor,
@@ -129,21 +129,22 @@ void read_plan(Fields& fields, ReadingContext& context, TrainingText& text) {
                    "leave out other degrees than \"data\", \"sharding\" and \"overlap_gradients\"");
   }
   for (const std::string& key : keys_that_may_be_idle()) {
-    if (fields.has(key)) { text.written.insert(key); }
+    if (fields.has(key)) { config.written.insert(key); }
   }
-  fields.optional("layers", text.layers, "Of each chunk in the order of the model; absent: spread evenly", {0, 65536});
+  fields.optional("layers", config.layers, "Of each chunk in the order of the model; absent: spread evenly",
+                  {0, 65536});
 }
 
-void read_settings(Fields& fields, ReadingContext& context, TrainingText& text) {
+void read_settings(Fields& fields, ReadingContext& context, TrainingConfig& config) {
   fields.required_value("model", "What is trained: a name of `athanor list models`, a file, or its figures",
                         [&](FieldValue& value) {
-                          read_model(value, context.library, context.files, context.problems, text.model);
-                          if (text.model.plan) {
-                            text.plan = *text.model.plan;
-                            if (text.plan.data > 1) { text.data = text.plan.data; }
+                          read_model(value, context.library, context.files, context.problems, config.model);
+                          if (config.model.plan) {
+                            config.plan = *config.model.plan;
+                            if (config.plan.data > 1) { config.data = config.plan.data; }
                           }
                         });
-  ParallelPlan& plan = text.plan;
+  ParallelPlan& plan = config.plan;
   fields.optional("micro_batch", plan.micro_batch, "Sequences that go through the model at once", {1, 65536});
   fields.optional("global_batch", plan.global_batch, "Sequences of a step, of all copies", {1, 1'000'000'000});
   fields.optional("sequence", plan.sequence, "Tokens of a sequence", {1, 100'000'000});
@@ -155,38 +156,38 @@ void read_settings(Fields& fields, ReadingContext& context, TrainingText& text) 
                    {"fp8", Precision::fp8},
                    {"fp4", Precision::fp4}});
   fields.optional_object("parallel", "How it is spread over GPUs",
-                         [&](Fields& inner) { read_plan(inner, context, text); });
+                         [&](Fields& inner) { read_plan(inner, context, config); });
   fields.optional_value("compute", "How fast GPUs compute: a name of `athanor list compute`, a file, or the figures",
                         [&](FieldValue& value) {
                           read_compute_profile(value, context.files, context.library, context.problems,
-                                               text.compute.emplace());
+                                               config.compute.emplace());
                         });
   optional_device(fields, "gpu", "Whose peak counts: a preset, one with changes, or a GPU in full; absent: the nodes'",
-                  text.gpu);
+                  config.gpu);
   Ratio imbalance{1, 1};
   fields.optional("expert_imbalance", imbalance,
                   "How many tokens the busiest expert rank gets per token of the average", {{1, 1}, {1000, 1}});
   plan.expert_imbalance = to_double(imbalance);
-  fields.optional("strict", text.strict, "A model that does not fit into memory is an error");
-  fields.optional("measured", text.measured, "What a step took on such a machine", {Time{1}});
+  fields.optional("strict", config.strict, "A model that does not fit into memory is an error");
+  fields.optional("measured", config.measured, "What a step took on such a machine", {Time{1}});
   fields.optional_object("measured_with", "What `measured` was measured with", [&](Fields& inner) {
-    inner.optional("software", text.measured_with.software,
+    inner.optional("software", config.measured_with.software,
                    "Steps of one software have in common what no GPU, precision or model says; absent: of its own");
-    inner.optional("framework", text.measured_with.framework, "That the software is of, as \"nemo\"");
-    inner.optional("release", text.measured_with.release, "Of the software");
+    inner.optional("framework", config.measured_with.framework, "That the software is of, as \"nemo\"");
+    inner.optional("release", config.measured_with.release, "Of the software");
   });
   fields.optional_object("costs", "What the machine draws and costs",
-                         [&](Fields& inner) { read_costs(inner, text.costs); });
-  fields.optional("max_error", text.max_error, "`athanor verify` fails above this |simulated / measured - 1|",
+                         [&](Fields& inner) { read_costs(inner, config.costs); });
+  fields.optional("max_error", config.max_error, "`athanor verify` fails above this |simulated / measured - 1|",
                   {{0, 1}, {100, 1}});
-  fields.optional("max_median_error", text.max_median_error,
+  fields.optional("max_median_error", config.max_median_error,
                   "The same for its median over all measured steps of the scenario", {{0, 1}, {100, 1}});
 }
 
 class TrainingReader : public ExperimentReader {
  public:
-  void visit(Fields& section, ReadingContext& context) override { read_settings(section, context, text_); }
-  void fit(CaseParts& parts) override { training_ = resolve_training(parts, text_); }
+  void visit(Fields& section, ReadingContext& context) override { read_settings(section, context, config_); }
+  void fit(CaseParts& parts) override { training_ = resolve_training(parts, config_); }
 
   std::shared_ptr<const Experiment> make(CaseParts& parts) override {
     const std::size_t endpoints = parts.platform().cluster->endpoints.size();
@@ -198,7 +199,7 @@ class TrainingReader : public ExperimentReader {
   }
 
  private:
-  TrainingText text_;
+  TrainingConfig config_;
   std::shared_ptr<const Training> training_;
 };
 

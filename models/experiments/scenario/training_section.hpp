@@ -16,7 +16,7 @@
 namespace athanor {
 
 /// The "training" of a scenario: what is trained how.
-struct TrainingText {
+struct TrainingConfig {
   ModelSection model;
   ParallelPlan plan;
   FrameworkUse framework;                 ///< whose defaults the plan has
@@ -24,7 +24,7 @@ struct TrainingText {
   std::optional<std::uint32_t> data;      ///< absent: what the other degrees leave of the cluster's endpoints
   std::vector<std::uint32_t> layers;      ///< of each place of the model; empty: spread evenly
   std::optional<ComputeProfile> compute;  ///< absent: the one that was fitted on such GPUs
-  std::optional<GpuText> gpu;             ///< absent: the nodes'
+  std::optional<GpuConfig> gpu;           ///< absent: the nodes'
   bool strict = false;                    ///< a model that does not fit into memory is an error
   std::optional<Time> measured;           ///< a step of this on such a machine
   MeasuredWith measured_with;

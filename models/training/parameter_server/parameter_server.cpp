@@ -165,7 +165,7 @@ Time ParameterServerResult::p95_iteration() const {
 ParameterServerResult simulate_parameter_server(const ParameterServerSetup& setup, const Cluster& cluster,
                                                 std::uint64_t seed, const NetworkOptions& options) {
   check(setup, cluster.endpoints.size());
-  Simulator simulator;
+  Simulator simulator(options.stop);
   ServerProcess process(simulator, setup, seed);
   const std::uint32_t queue_pairs = options.pairs_of_connections();
   const FabricConnections connections = connections_of(process, cluster, seed, queue_pairs);

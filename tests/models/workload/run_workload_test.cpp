@@ -150,6 +150,15 @@ TEST_CASE("an unordered stream does what is ready, an ordered one what comes nex
   }
 }
 
+TEST_CASE("a workload that is asked to stop has no result") {
+  SmallWorkload small;
+  small.compute(small.worker(), 1_us);
+  std::stop_source source;
+  CHECK(small.run({.stop = source.get_token()}).time == 1_us);
+  source.request_stop();
+  CHECK_THROWS_AS(small.run({.stop = source.get_token()}), Interrupted);
+}
+
 TEST_CASE("computing takes longer while the worker communicates") {
   SmallWorkload small;
   const auto worker = small.worker();

@@ -113,7 +113,7 @@ TEST_CASE("integers come out exactly and with the same bits whoever adds them, i
       CHECK(row["max_absolute_error"] == 0);
       CHECK(row["correctly_rounded"] == 1);
       CHECK(row["bits"] == "A");
-      CHECK(row["runs_alike"] == true);
+      CHECK(row["runs_equal"] == true);
     }
   }
 }
@@ -177,8 +177,8 @@ TEST_CASE("an order of arrival gives every run bits of its own, but to fixed poi
   REQUIRE(all.size() == 6);
   for (const Json& row : all) {
     CAPTURE(row.dump());
-    CHECK(row["runs_alike"] == !(row["accumulator"] == "data" && row["order"] == "arrival"));
-    CHECK(row["ranks_alike"] == true);
+    CHECK(row["runs_equal"] == !(row["accumulator"] == "data" && row["order"] == "arrival"));
+    CHECK(row["ranks_equal"] == true);
     CHECK(row["block"] == (row["accumulator"] == "int32" ? Json(32) : Json(nullptr)));
   }
   CHECK(all[0]["bits"] != all[1]["bits"]);
@@ -192,8 +192,8 @@ TEST_CASE("algorithms that add in the same order have equal bits, and ranks that
   CHECK(by_name["recursive_doubling"]["bits"] == by_name["halving_doubling"]["bits"]);
   CHECK(by_name["parameter_server"]["bits"] == by_name["parameter_server_dedicated"]["bits"]);
   CHECK(by_name["ring"]["bits"] != by_name["recursive_doubling"]["bits"]);
-  CHECK(by_name["ring"]["ranks_alike"] == true);
-  CHECK(by_name["direct_one_shot"]["ranks_alike"] == false);  // each adds its own first
+  CHECK(by_name["ring"]["ranks_equal"] == true);
+  CHECK(by_name["direct_one_shot"]["ranks_equal"] == false);  // each adds its own first
 }
 
 TEST_CASE("a reduce is read at its root and a reduce-scatter in its parts") {
@@ -202,7 +202,7 @@ TEST_CASE("a reduce is read at its root and a reduce-scatter in its parts") {
       for (const Json& row : rows({"--collective", collective, "--ranks", ranks, "--size", "1000B", "--type", "float64",
                                    "--distribution", "uniform", "--repetitions", "1"})) {
         CAPTURE(row.dump());
-        CHECK(row["ranks_alike"] == nullptr);
+        CHECK(row["ranks_equal"] == nullptr);
         CHECK(row["max_error_ulp"] <= (ranks == "5" ? 2 : ranks == "2" ? 0.5 : 0));
       }
     }
@@ -228,8 +228,8 @@ TEST_CASE("keys of results are stable, as JSON, as CSV and in files") {
                                       "max_error_ulp",
                                       "mean_error_ulp",
                                       "correctly_rounded",
-                                      "ranks_alike",
-                                      "runs_alike",
+                                      "ranks_equal",
+                                      "runs_equal",
                                       "repetitions",
                                       "bits"};
   const Json row = rows({"--algorithm", "ring", "--ranks", "2"})[0];

@@ -19,10 +19,21 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.text import Text  # noqa: E402
 
+import figure_keys  # noqa: E402
 import pareto  # noqa: E402
 import results  # noqa: E402
 import sweep_axes  # noqa: E402
 import sweep_figures  # noqa: E402
+
+
+def column(key, axis, **more):
+    return {"key": key, "axis": axis, "share": False, "time": False, "rate": False, "beside_time": False} | more
+
+
+COLUMNS = [column("time_us", "Time", time=True, microseconds=1), column("busbw_gbps", "Bus bandwidth (GB/s)", rate=True, beside_time=True),
+           column("step_time_s", "Time of a step", time=True, microseconds=1e6),
+           column("mfu", "Model FLOP/s utilisation (%)", share=True, rate=True, beside_time=True)]
+DECLARED = figure_keys.Figures(COLUMNS)
 
 
 def row(parameters, size, time, *, case="", algorithm="ring", **more):
@@ -49,7 +60,7 @@ def sweep(sizes, **axes):
 def drawn(rows, key=None):
     """name -> all texts of each figure."""
     found = {}
-    for name, figure in sweep_figures.of_sweep(rows, key):
+    for name, figure in sweep_figures.of_sweep(rows, DECLARED, key):
         figure.canvas.draw()
         found[name] = [text.get_text() for text in figure.findobj(Text)]
         pyplot.close(figure)
@@ -151,13 +162,26 @@ class Kinds(unittest.TestCase):
             drawn(sweep([1024], ranks=[2, 4]), "mfu")
 
 
+class Figures(unittest.TestCase):
+    def test_times_are_in_microseconds_shares_in_percent_and_what_nobody_declares_is_as_it_is(self):
+        row = {"step_time_s": 1.5, "mfu": 0.25, "bill_usd": 3, "odd": 4}
+        for key, value, label in (("step_time_s", 1.5e6, "Time of a step"), ("mfu", 25, "Model FLOP/s utilisation (%)"),
+                                  ("bill_usd", 3, "Price of the cluster ($)"), ("odd", 4, "odd")):
+            self.assertEqual((DECLARED.of(key).value(row), DECLARED.of(key).label), (value, label))
+
+    def test_the_first_time_and_the_first_rate_that_are_not_zero_are_drawn(self):
+        for row, keys in (({"time_us": 1, "busbw_gbps": 2}, ["time_us", "busbw_gbps"]), ({"time_us": 1, "busbw_gbps": 0}, ["time_us"]),
+                          ({"step_time_s": 1, "mfu": 0.5}, ["step_time_s", "mfu"]), ({"mfu": 0.5}, [])):
+            self.assertEqual([figure.key for figure in DECLARED.usual([row])], keys, row)
+
+
 class Front(unittest.TestCase):
     CONTEST = {"by": "case", "figure": "time_us", "against": "bill_switches", "more_is_better": False,
                "contestants": ["a", "b", "c", "d"], "base": "a",
                "lines": [{"bytes": 1024, "values": [10, 20, 30, 5], "against": [4, 2, 4, None], "front": ["a", "b"]}]}
 
     def test_names_and_costs_of_all_that_have_both_are_drawn(self):
-        figure = pareto.figure_of(self.CONTEST)
+        figure = pareto.figure_of(self.CONTEST, DECLARED)
         texts = [text.get_text() for text in figure.findobj(Text)]
         pyplot.close(figure)
         self.assertTrue({"a", "b", "c", "Switches", "1 KiB"} <= set(texts))
@@ -172,7 +196,7 @@ class Front(unittest.TestCase):
 
     def test_names_do_not_cover_each_other(self):
         line = {"bytes": 1024, "values": [10, 10.1, 10.2, 10.3], "against": [4, 4.01, 4.02, 4.0], "front": ["a"]}
-        figure = pareto.figure_of({**self.CONTEST, "lines": [line]})
+        figure = pareto.figure_of({**self.CONTEST, "lines": [line]}, DECLARED)
         boxes = [text.get_window_extent() for text in figure.axes[0].texts]
         pyplot.close(figure)
         self.assertEqual(len(boxes), 4)
@@ -181,8 +205,8 @@ class Front(unittest.TestCase):
 
     def test_equal_points_share_a_name_and_without_costs_there_is_no_figure(self):
         line = {"bytes": 1024, "values": [10, 10, 20, 30], "against": [4, 4, 2, 1], "front": ["a", "b", "c", "d"]}
-        self.assertEqual(pareto.merged(pareto.points_of({**self.CONTEST, "lines": [line]}, line, None))[0][0], "a, b")
-        self.assertIsNone(pareto.figure_of({**self.CONTEST, "against": ""}))
+        self.assertEqual(pareto.merged(pareto.points_of({**self.CONTEST, "lines": [line]}, line, DECLARED.of("time_us")))[0][0], "a, b")
+        self.assertIsNone(pareto.figure_of({**self.CONTEST, "against": ""}, DECLARED))
 
 
 class Command(unittest.TestCase):
@@ -195,12 +219,12 @@ class Command(unittest.TestCase):
             return done.returncode, done.stderr, sorted(path.name for path in out.glob("*")) if out.exists() else []
 
     def test_a_sweep_and_a_comparison_are_written_as_both_kinds_of_picture(self):
-        self.assertEqual(self.plot({"results": sweep([1024], ranks=[2, 4], rate=["1 GB/s", "2 GB/s"])})[2],
+        self.assertEqual(self.plot({"figures": COLUMNS, "results": sweep([1024], ranks=[2, 4], rate=["1 GB/s", "2 GB/s"])})[2],
                          ["map.png", "map.svg", "over-ranks.png", "over-ranks.svg"])
-        self.assertEqual(self.plot(Front.CONTEST), (0, "", ["pareto.png", "pareto.svg"]))
+        self.assertEqual(self.plot({"figures": COLUMNS, **Front.CONTEST}), (0, "", ["pareto.png", "pareto.svg"]))
 
     def test_a_sweep_of_one_point_is_drawn_as_results(self):
-        self.assertEqual(self.plot({"results": sweep([1024, 2048], ranks=[2])}), (0, "", ["all-reduce.png", "all-reduce.svg"]))
+        self.assertEqual(self.plot({"figures": COLUMNS, "results": sweep([1024, 2048], ranks=[2])}), (0, "", ["all-reduce.png", "all-reduce.svg"]))
 
     def refused(self, document, problem, *words):
         status, stderr, written = self.plot(document, "--label", "mine.sqlite", *words)

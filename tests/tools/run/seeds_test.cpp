@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
+#include "tests/test_files.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 
 using namespace athanor;
@@ -83,6 +84,30 @@ TEST_CASE("no seeds, or none at all, are refused") {
   const Folder folder;
   CHECK(athanor_run({"run", folder.write("s.json", scenario("\"seeds\": 0,"))}).code == 3);
   CHECK(athanor_run({"run", folder.write("s.json", scenario("\"seeds\": [],"))}).code == 3);
+}
+
+TEST_CASE("kinds that make no row of several runs refuse seeds, however many and wherever they stand") {
+  const Folder folder;
+  const std::string dgx = R"("cluster": {"node": "DGX-H100"}, )";
+  const std::string training = dgx + R"("training": {"model": "GPT-3-175B", "micro_batch": 1, "global_batch": 8,
+                                                     "sequence": 2048, "parallel": {"tensor": 8}})";
+  const std::string trace =
+      dgx + R"("trace": {"files": ")" + std::string(ATHANOR_TEST_SCENARIOS) + R"(/traces/ring.goal"})";
+  const std::string jobs = R"("cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"rate": "10GB/s",
+    "latency": "500ns"}}}, "collective": {"kind": "all_reduce", "sizes": "1KiB", "jobs": 2})";
+  for (const std::string& kind : {training, trace, jobs}) {
+    CAPTURE(kind);
+    for (const char* seeds : {"3", "[4]", "[1, 2]"}) {
+      const nlohmann::json problem = problem_of(folder, fmt::format(R"({{"seeds": {}, {}}})", seeds, kind));
+      CHECK(problem["code"] == "no-effect");
+      CHECK(problem["pointer"] == "/seeds");
+      CHECK(problem["message"].get<std::string>().find("one seed") != std::string::npos);
+    }
+    const nlohmann::json in_case = problem_of(folder, fmt::format(R"({{{}, "cases": [{{"seeds": 2}}]}})", kind));
+    CHECK(in_case["pointer"] == "/cases/0/seeds");
+    CHECK(athanor_run({"run", folder.write("s.json", "{" + kind + "}"), "--set", "/seeds=2"}).code == 3);
+    CHECK(athanor_run({"run", folder.write("s.json", "{" + kind + "}"), "--seed", "2"}).code == 0);
+  }
 }
 
 TEST_CASE("more queue pairs make what depends on the seed depend on it less") {

@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "sim/config/fields.hpp"
-#include "topologies/scenario/cluster_text.hpp"
+#include "topologies/scenario/cluster_config.hpp"
 
 namespace athanor {
 
 namespace {
 
-GraphText graph_of(const FabricDraft& draft) {
-  GraphText graph;
+GraphConfig graph_of(const FabricDraft& draft) {
+  GraphConfig graph;
   const auto& devices = draft.devices();
   for (const FabricDraft::Device& device : devices) { graph.vertices.push_back({device.name, device.kind, {}}); }
   for (const auto& [a, b, link] : draft.cables()) {
@@ -24,7 +24,7 @@ GraphText graph_of(const FabricDraft& draft) {
   return graph;
 }
 
-void add_identity(const NodeIdentity& identity, NodeText& node) {
+void add_identity(const NodeIdentity& identity, NodeConfig& node) {
   if (identity.compute_capability) { node.compute_capability = Ratio{*identity.compute_capability, 10}; }
   if (!identity.gpu_direct) { node.gpu_direct = false; }
   if (!identity.peer_access) { node.peer_access = false; }
@@ -35,7 +35,7 @@ void add_identity(const NodeIdentity& identity, NodeText& node) {
 }  // namespace
 
 JsonValue node_json(const FabricDraft& draft, const std::string& name, const DraftPort& port) {
-  NodeText node;
+  NodeConfig node;
   node.name = name;
   node.graph = graph_of(draft);
   if (draft.identity()) { add_identity(*draft.identity(), node); }
@@ -44,7 +44,7 @@ JsonValue node_json(const FabricDraft& draft, const std::string& name, const Dra
     if (port.preset.empty()) {
       node.port = NetworkLink{.rate = port.rate, .latency = port.latency};
     } else {
-      node.nic = NicText{.preset = port.preset, .figures = {}, .place = {}};
+      node.nic = NicConfig{.preset = port.preset, .figures = {}, .place = {}};
     }
   }
   return json_of(node);

@@ -3,7 +3,7 @@
 
     html_report.py DATA.json --output REPORT.html
 
-DATA is what `athanor report` collects: {"title", "version", "figures": [{"key", "label", "factor", "digits"}], "inputs":
+DATA is what `athanor report` collects: {"title", "version", "figures": columns of results as they are declared, "inputs":
 [{"label", "scenario", "records", "pictures": by case {"use", "schedule", "timeline", "left_out"}, "figure": what sweeps
 draw, "manifest"}], "comparison"}. Exit status: 0, 2 for a wrong command line, 4 for a file that cannot be read or written.
 """
@@ -28,6 +28,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 
 import axes  # noqa: E402
+import figure_keys  # noqa: E402
 import figures  # noqa: E402
 import foreign  # noqa: E402
 import output_files  # noqa: E402
@@ -82,7 +83,7 @@ def case_pictures(given):
     return drawn
 
 
-def case_sections(records, pictures_of, figures_of_kinds, room):
+def case_sections(records, pictures_of, declared, room):
     """A plot, more pictures and a table for each case; plots as long as there is room."""
     parts = []
     for name, rows in report_tables.by_case(records).items():
@@ -91,7 +92,7 @@ def case_sections(records, pictures_of, figures_of_kinds, room):
         if plotted and len({row["bytes"] for row in plotted}) > 1 and room > 0:
             room -= 1
             body += picture(figures.case_figure(name, plotted), f"Time and bus bandwidth over size: {name}")
-        body += report_tables.table(rows, figures_of_kinds) + case_pictures(pictures_of.get(rows[0].get("case") or "", {}))
+        body += report_tables.table(rows, declared) + case_pictures(pictures_of.get(rows[0].get("case") or "", {}))
         parts.append(section(name, body, level=3))
     return "".join(parts), room
 
@@ -103,23 +104,23 @@ def steps_picture(records):
     return picture(training_figures.breakdown_figure(steps, "Where the time of each step goes"), "Where the time of each step goes")
 
 
-def sweep_pictures(records, room, key):
+def sweep_pictures(records, declared, room, key):
     """The figures of a sweep, as long as there is room; none of one that varies nothing, or whose results have no time."""
     try:
-        drawn = itertools.islice(sweep_figures.of_sweep(records, key), room)
+        drawn = itertools.islice(sweep_figures.of_sweep(records, declared, key), room)
         return "".join(picture(figure, f"Sweep: {name.replace('-', ' ')}") for name, figure in drawn)
     except results.ResultError:
         return ""
 
 
-def input_section(given, figures_of_kinds, room):
+def input_section(given, declared, room):
     records = [record for record in given["records"] if not isinstance(record.get("error"), dict)]
     failed = [record for record in given["records"] if isinstance(record.get("error"), dict)]
     body = steps_picture(records)
     if any("parameters" in record for record in given["records"]):
-        body += sweep_pictures(records, room, given.get("figure")) + (report_tables.table(records, figures_of_kinds) if records else "")
+        body += sweep_pictures(records, declared, room, given.get("figure")) + (report_tables.table(records, declared) if records else "")
     else:
-        cases, room = case_sections(records, given.get("pictures", {}), figures_of_kinds, room)
+        cases, room = case_sections(records, given.get("pictures", {}), declared, room)
         body += cases
     if failed:
         body += section(f"{len(failed)} points failed", report_tables.failures(failed), level=3)
@@ -129,12 +130,12 @@ def input_section(given, figures_of_kinds, room):
     return section(given["label"], body), room
 
 
-def comparison_section(comparison):
+def comparison_section(comparison, declared):
     if not comparison:
         return ""
     drawn = ""
-    for figure, description in ((report_tables.comparison_figure(comparison), "Ratios over size"),
-                                (pareto.figure_of(comparison), "What is best for its cost")):
+    for figure, description in ((report_tables.comparison_figure(comparison, declared), "Ratios over size"),
+                                (pareto.figure_of(comparison, declared), "What is best for its cost")):
         drawn += picture(figure, description) if figure else ""
     return section("Comparison", drawn + report_tables.comparison(comparison))
 
@@ -150,9 +151,10 @@ def printable(data):
 
 def page(data):
     room = MOST_FIGURES
-    body = comparison_section(data.get("comparison"))
+    declared = figure_keys.Figures(data["figures"])
+    body = comparison_section(data.get("comparison"), declared)
     for given in data["inputs"]:
-        text, room = input_section(given, data["figures"], room)
+        text, room = input_section(given, declared, room)
         body += text
     parts = {"title": html.escape(data["title"]), "version": html.escape(data["version"]), "body": body}
     # At once: a name that is spelled like one of the marks is none.

@@ -5,7 +5,6 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
 
 import axes as look
-import figure_keys
 
 MOST_PANELS = 4
 BEATEN = "#999999"
@@ -28,9 +27,8 @@ def conditions_of(contest, line):
 
 def points_of(contest, line, key):
     """[(name, cost, figure, on the front)] of contestants that have both."""
-    scale = figure_keys.TIME.get(contest["figure"], 1)
     _, factor = NAMES.get(contest["against"], ("", 1))
-    return [(name, cost * factor, value * scale, name in line["front"])
+    return [(name, cost * factor, value * key.scale, name in line["front"])
             for name, cost, value in zip(contest["contestants"], line["against"], line["values"])
             if cost is not None and value is not None]
 
@@ -103,7 +101,7 @@ def limits(values, logarithmic=False):
     return low - margin, high + margin
 
 
-def draw_panel(panel, contest, line, key):
+def draw_panel(panel, contest, line, key, cost):
     """Returns what names are to be put beside, once the panels have their places."""
     points = merged(points_of(contest, line, key))
     values = [value for _, _, value, _ in points]
@@ -120,7 +118,7 @@ def draw_panel(panel, contest, line, key):
         drawn = [(cost, value) for _, cost, value, front in points if front == best]
         if drawn:
             panel.scatter(*zip(*drawn), color=colour, s=42 if best else 30, zorder=3)
-    panel.set_xlabel(cost_name(contest))
+    panel.set_xlabel(cost)
     panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: text_of(key, value) if value > 0 else "0" if value == 0 else ""))
     panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}" if value >= 0 else ""))
     panel.locator_params(axis="x", nbins=6)
@@ -129,13 +127,13 @@ def draw_panel(panel, contest, line, key):
     return points, corners
 
 
-def cost_name(contest):
-    return NAMES.get(contest["against"], (figure_keys.Figure(contest["against"]).label,))[0]
+def cost_name(contest, figures):
+    return NAMES.get(contest["against"], (figures.of(contest["against"]).label,))[0]
 
 
-def figure_of(contest):
+def figure_of(contest, figures):
     """A panel for each condition, at most four from the first to the last; none where nothing has a cost."""
-    key = figure_keys.Figure(contest["figure"])
+    key = figures.of(contest["figure"])
     lines = [line for line in contest["lines"] if contest["against"] and len(points_of(contest, line, key)) > 1]
     if not lines:
         return None
@@ -145,8 +143,8 @@ def figure_of(contest):
     figure, panels = pyplot.subplots(rows, columns, figsize=(6.6 * columns, 0.9 + 4.2 * rows), squeeze=False, layout="constrained")
     for panel in list(panels.flat)[len(chosen):]:
         panel.set_visible(False)
-    drawn = [(panel, draw_panel(panel, contest, line, key)) for panel, line in zip(panels.flat, chosen)]
-    cost = cost_name(contest)
+    cost = cost_name(contest, figures)
+    drawn = [(panel, draw_panel(panel, contest, line, key, cost)) for panel, line in zip(panels.flat, chosen)]
     figure.suptitle(f"{key.label} against {cost[:1].lower()}{cost[1:]}; grey: another is no worse in either", x=0.01, ha="left",
                     fontsize=12.5, fontweight="bold")
     figure.canvas.draw()

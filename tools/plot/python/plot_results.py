@@ -3,6 +3,7 @@
 
     plot_results.py RESULT.json --out DIRECTORY [--figure KEY] [--label NAME]
 
+`athanor plot` adds "figures" to the file, the columns of results as they are declared; sweeps and comparisons need them.
 For each case CASE.svg and CASE.png: time and bus bandwidth over size, simulated, measured and as the hardware allows.
 Where several cases of one collective have no measurement, a comparison of them as well. Of steps of training where the
 time of each went (steps.svg), and simulated against measured times (steps-measured.svg). Of a sweep: over what was varied
@@ -24,6 +25,7 @@ import matplotlib  # noqa: E402  (only now is it known to be there)
 matplotlib.use("Agg")
 
 import axes  # noqa: E402
+import figure_keys  # noqa: E402
 import figures  # noqa: E402
 import output_files  # noqa: E402
 import pareto  # noqa: E402
@@ -54,20 +56,20 @@ def draw_steps(rows, directory):
                              directory / "steps-measured")
 
 
-def draw_sweep(rows, key, directory):
+def draw_sweep(rows, declared, key, directory):
     """The pictures of a sweep; of one with a single point those of its cases. Yields the paths."""
     rows = results.done(rows)
     stems = output_files.Stems()
-    for name, figure in sweep_figures.of_sweep(rows, key):
+    for name, figure in sweep_figures.of_sweep(rows, declared, key):
         yield from axes.save(figure, directory / stems.take(name))
     if not stems.used:
         yield from draw_cases(rows, directory)
 
 
-def draw_comparison(contest, directory):
+def draw_comparison(contest, declared, directory):
     """Yields the paths. Throws ResultError where there is nothing to draw."""
     figures_of = {"ratios": report_tables.comparison_figure, "pareto": pareto.figure_of}
-    drawn = {name: figure for name, figure in ((name, make(contest)) for name, make in figures_of.items()) if figure}
+    drawn = {name: figure for name, figure in ((name, make(contest, declared)) for name, make in figures_of.items()) if figure}
     if not drawn:
         raise results.ResultError("a comparison is drawn over several sizes, or of costs: compare --pareto KEY")
     for name, figure in drawn.items():
@@ -91,10 +93,11 @@ def draw(rows, directory):
 
 def drawn(document, key, directory):
     """Whatever the document is; yields the paths."""
+    declared = figure_keys.Figures(document.get("figures", []))
     if "contestants" in document:
-        return draw_comparison(document, directory)
+        return draw_comparison(document, declared, directory)
     if results.of_sweep(document["results"]):
-        return draw_sweep(document["results"], key, directory)
+        return draw_sweep(document["results"], declared, key, directory)
     if key:
         raise results.ResultError("--figure is for sweeps, and this is none")
     return draw_cases(document["results"], directory)

@@ -7,24 +7,8 @@ import math
 from matplotlib import pyplot
 
 import axes as look
-import figure_keys
 
-# Key, head, factor, digits; in the order of the columns. What kinds of experiments call their figures stands behind them.
-FIGURES = [
-    ("bytes", "size", None, 0), ("time_us", "time (µs)", 1, 2),
-    ("time_low_us", "one in ten below (µs)", 1, 2), ("time_high_us", "one in ten above (µs)", 1, 2),
-    ("time_us_p5", "5th percentile (µs)", 1, 2), ("time_us_p95", "95th percentile (µs)", 1, 2), ("algbw_gbps", "algbw (GB/s)", 1, 2),
-    ("busbw_gbps", "busbw (GB/s)", 1, 2), ("bound_time_us", "bound (µs)", 1, 2),
-    ("goodput_gbps", "goodput (GB/s)", 1, 2), ("step_time_s", "step (ms)", 1e3, 2), ("step_time_low_s", "one in ten below (ms)", 1e3, 2),
-    ("step_time_high_s", "one in ten above (ms)", 1e3, 2), ("tokens_per_s", "tokens/s", 1, 0),
-    ("tflops_per_gpu", "TFLOP/s per GPU", 1, 1), ("mfu", "MFU (%)", 100, 2), ("bubble_fraction", "bubble (%)", 100, 2),
-    ("exposed_comm_s", "exposed (ms)", 1e3, 2), ("memory_gb", "memory (GB)", 1, 1),
-    ("energy_j", "energy (J)", 1, 0), ("cost_usd", "cost ($)", 1, 4),
-    ("measured_time_us", "measured (µs)", 1, 2), ("measured_time_s", "measured (ms)", 1e3, 2), ("error", "error (%)", 100, 1),
-]
-WORDS = [("collective", "collective"), ("traffic", "traffic"), ("model", "model"), ("ranks", "ranks"), ("gpus", "GPUs")]
 NOT_CONDITIONS = {"values", "ratios", "algorithms", "winners", "certainty", "against", "front"}  # of a line of a comparison
-REMARKS = [("algorithm", "algorithm"), ("protocol", "protocol"), ("channels", "channels"), ("limited_by", "limited by")]
 
 
 def by_case(records):
@@ -42,11 +26,12 @@ def cell(text, value=None):
     return f"<td{kind}{sort}>{html.escape(str(text))}</td>"
 
 
-def figure_cell(record, key, factor, digits):
-    value = record.get(key)
+def figure_cell(record, column):
+    value = record.get(column["key"])
     if not isinstance(value, (int, float)):
         return cell("")
-    return cell(look.size_label(value) if key == "bytes" else f"{value * factor:,.{digits}f}", value)
+    is_size = column["key"] == "bytes"
+    return cell(look.size_label(value) if is_size else f"{value * column['factor']:,.{column['decimals']}f}", value)
 
 
 def rows_table(heads, rows):
@@ -62,25 +47,28 @@ def told_apart(records, columns):
     return [each for each in present if each not in common], common
 
 
-def table(records, declared=()):
-    """All records with the columns that some of them have; words that are the same everywhere stand above it. `declared`:
-    more figures, {"key", "label", "factor", "digits"} each."""
+def heads_of(columns):
+    return [(column["key"], column["head"]) for column in columns]
+
+
+def table(records, figures):
+    """All records with the columns that some of them have; words that are the same everywhere stand above it. `figures`:
+    figure_keys.Figures."""
     parameters = list(dict.fromkeys(name for record in records for name in record.get("parameters", {})))
     cases = len({record.get("case") for record in records}) > 1 and bool(parameters)
-    words, common = told_apart(records, [(key, head) for key, head in WORDS if key not in parameters])
-    remarks, more = told_apart(records, REMARKS)
+    words, common = told_apart(records, [each for each in heads_of(figures.in_reports("word")) if each[0] not in parameters])
+    remarks, more = told_apart(records, heads_of(figures.in_reports("remark")))
     common += more
-    known = {each[0] for each in FIGURES}
-    every = FIGURES + [(each["key"], each["label"], each["factor"], each["digits"]) for each in declared if each["key"] not in known]
-    numbers = [each for each in every if any(isinstance(record.get(each[0]), (int, float)) for record in records)]
-    heads = (parameters + (["case"] if cases else []) + [head for _, head in words] + [each[1] for each in numbers] +
+    numbers = [column for column in figures.in_reports("figure")
+               if any(isinstance(record.get(column["key"]), (int, float)) for record in records)]
+    heads = (parameters + (["case"] if cases else []) + [head for _, head in words] + [column["head"] for column in numbers] +
              [head for _, head in remarks])
     rows = []
     for record in records:
         row = "".join(cell(record.get("parameters", {}).get(name, "")) for name in parameters)
         row += cell(record.get("case", "")) if cases else ""
         row += "".join(cell(record.get(key, "")) for key, _ in words)
-        row += "".join(figure_cell(record, key, factor, digits) for key, _, factor, digits in numbers)
+        row += "".join(figure_cell(record, column) for column in numbers)
         rows.append(row + "".join(cell(record.get(key, "")) for key, _ in remarks))
     notes = sorted({note for record in records for note in record.get("notes", [])})
     said = ", ".join(f"{head} {record_value(records[0], key)}" for key, head in common)
@@ -137,7 +125,7 @@ def comparison(contest):
             rows_table(heads, rows) + "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in said) + "</ul>")
 
 
-def comparison_figure(contest):
+def comparison_figure(contest, figures):
     """The ratio of each contestant to the base over size; none where lines differ in more than the size."""
     lines = contest["lines"]
     keys = {key for line in lines for key in line} - NOT_CONDITIONS
@@ -149,7 +137,7 @@ def comparison_figure(contest):
         panel.plot(*zip(*points), label=name, color=look.PALETTE[index % len(look.PALETTE)],
                    marker=look.MARKERS[index % len(look.MARKERS)])
     look.size_axis(panel, [line["bytes"] for line in lines], "Message size")
-    label = figure_keys.Figure(contest["figure"]).label
+    label = figures.of(contest["figure"]).label
     panel.set_title(f"{label}, as a multiple of {contest['base']}", loc="left", fontweight="bold")
     panel.set_ylabel("Ratio")
     panel.set_ylim(bottom=0)

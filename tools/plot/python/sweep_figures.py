@@ -5,7 +5,6 @@ from matplotlib import pyplot
 from matplotlib.ticker import FuncFormatter
 
 import axes as look
-import figure_keys
 import figures
 import output_files
 import results
@@ -162,12 +161,12 @@ def of_several(rows, varied, cases, keys):
         yield f"map{more}", sweep_maps.heat_map(own, lines, x, keys, varied[2:])
 
 
-def of_sweep(rows, key=None):
-    """(name of a file, figure) for all figures of a sweep's results; none where nothing was varied. `key`: that figure of
-    results alone. Throws ResultError where no result has it."""
+def of_sweep(rows, declared, key=None):
+    """(name of a file, figure) for all figures of a sweep's results; none where nothing was varied. `declared`:
+    figure_keys.Figures; `key`: that figure of results alone. Throws ResultError where no result has it."""
     rows = [row for row in rows if isinstance(row.get("parameters"), dict)]
     found = [row for row in rows if not isinstance(row.get("error"), dict)]
-    keys = [figure_keys.Figure(key)] if key else figure_keys.usual(found)
+    keys = [declared.of(key)] if key else declared.usual(found)
     found = [row for row in found if any(each.value(row) is not None for each in keys)]
     if not found:
         raise results.ResultError(f"no result has a number '{key}'" if key else "no result has a time")

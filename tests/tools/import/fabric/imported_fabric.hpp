@@ -54,12 +54,12 @@ template <std::same_as<JsonValue> Value>
 Cluster built(const Value& cluster) {
   const Document document = Document::parse(readable_json(JsonValue{{"cluster", cluster}}), "scenario.json");
   Problems problems;
-  ClusterText text;
+  ClusterConfig config;
   read_document(document, problems, [&](Fields& fields) {
-    fields.required_object("cluster", "", [&](Fields& inner) { visit(inner, text); });
+    fields.required_object("cluster", "", [&](Fields& inner) { visit(inner, config); });
   });
   problems.throw_if_any();
-  std::optional<Cluster> made = make_cluster(text, presets(), {}, {}, problems);
+  std::optional<Cluster> made = make_cluster(config, presets(), {}, {}, problems);
   problems.throw_if_any();
   return std::move(*made);
 }

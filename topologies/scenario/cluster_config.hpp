@@ -12,11 +12,11 @@
 #include "topologies/fabric/router.hpp"
 #include "topologies/generators/overrides.hpp"
 #include "topologies/hardware/gpu.hpp"
-#include "topologies/hardware/link_text.hpp"
+#include "topologies/hardware/link_config.hpp"
 #include "topologies/hardware/nic.hpp"
 #include "topologies/kinds/fabric_kind.hpp"
 #include "topologies/node/node_spec.hpp"
-#include "topologies/scenario/graph_text.hpp"
+#include "topologies/scenario/graph_config.hpp"
 
 /// The "cluster" part of a scenario as it is written: names not yet looked up, absent things absent. Places say where
 /// to report what turns out wrong later.
@@ -25,10 +25,10 @@ namespace athanor {
 class Fields;
 class FieldValue;
 
-struct ScaleUpText {
+struct ScaleUpConfig {
   enum class Kind : std::uint8_t { none, nvswitch, nvlink_mesh };
   Kind kind = Kind::none;
-  std::optional<LinkText> link;                ///< absent: that of the GPU
+  std::optional<LinkConfig> link;              ///< absent: that of the GPU
   std::optional<std::uint32_t> links_per_gpu;  ///< absent: as many as the GPU has
   std::optional<bool> reduces;                 ///< of NVSwitches; absent: from NVLink 4 on
   std::vector<std::vector<std::uint32_t>> counts;
@@ -36,29 +36,29 @@ struct ScaleUpText {
 };
 
 /// So many NICs of one model among others.
-struct NicCountText {
-  NicText nic;
+struct NicCountConfig {
+  NicConfig nic;
   std::uint32_t count = 1;
 };
 
 /// A node, or changes to one: what is absent comes from `preset`.
-struct NodeText {
+struct NodeConfig {
   std::optional<std::string> preset;
   std::optional<std::string> name;
-  std::optional<GraphText> graph;   ///< stands for all that is inside
-  std::optional<NetworkLink> port;  ///< of every NIC of the graph, where no preset is named
-  std::optional<GpuText> gpu;
+  std::optional<GraphConfig> graph;  ///< stands for all that is inside
+  std::optional<NetworkLink> port;   ///< of every NIC of the graph, where no preset is named
+  std::optional<GpuConfig> gpu;
   std::optional<std::uint32_t> gpus;
-  std::optional<ScaleUpText> scale_up;
+  std::optional<ScaleUpConfig> scale_up;
   std::optional<std::uint32_t> sockets;
-  std::optional<LinkText> socket_link;
-  std::optional<LinkText> pcie_link;
-  std::optional<LinkText> c2c_link;
-  std::optional<LinkText> memory_link;
+  std::optional<LinkConfig> socket_link;
+  std::optional<LinkConfig> pcie_link;
+  std::optional<LinkConfig> c2c_link;
+  std::optional<LinkConfig> memory_link;
   std::optional<std::vector<PcieGroupSpec>> pcie;
-  std::optional<NicText> nic;
+  std::optional<NicConfig> nic;
   std::optional<std::uint32_t> nics;
-  std::vector<NicCountText> nic_models;  ///< in place of `nic` and `nics`
+  std::vector<NicCountConfig> nic_models;  ///< in place of `nic` and `nics`
   std::optional<CpuIdentity> cpu;
   std::optional<Ratio> compute_capability;  ///< absent: that of `gpu`
   std::optional<bool> gpu_direct;           ///< absent: that of `gpu`
@@ -67,44 +67,44 @@ struct NodeText {
   SourceLocation place;
 };
 /// Every key of a node, preset or written out.
-void visit(Fields& fields, NodeText& node);
+void visit(Fields& fields, NodeConfig& node);
 
 /// One machine whose ranks are threads.
-struct SharedMemoryText {
+struct SharedMemoryConfig {
   std::uint32_t ranks = 0;
   std::uint32_t processors = 0;
   SourceLocation place;
 };
 
 /// One machine whose ranks are thread blocks of GPUs.
-struct SharedGpusText {
+struct SharedGpusConfig {
   std::uint32_t ranks = 0;
   std::uint32_t gpus = 1;
 };
 
 /// So many nodes of one kind among others.
-struct NodeCountText {
-  NodeText node;
+struct NodeCountConfig {
+  NodeConfig node;
   std::uint32_t count = 1;
   SourceLocation place;
 };
 
-struct ClusterText {
-  std::optional<NodeText> node;
-  std::vector<NodeCountText> mixture;  ///< in place of `node` and `nodes`
+struct ClusterConfig {
+  std::optional<NodeConfig> node;
+  std::vector<NodeCountConfig> mixture;  ///< in place of `node` and `nodes`
   std::optional<std::uint32_t> nodes;
   std::optional<FabricSettings> fabric;
   std::vector<FabricSettings> fabrics;  ///< in place of `fabric`, by name
-  std::optional<GraphText> graph;
-  std::optional<SharedMemoryText> shared_memory;
-  std::optional<SharedGpusText> shared_gpus;
+  std::optional<GraphConfig> graph;
+  std::optional<SharedMemoryConfig> shared_memory;
+  std::optional<SharedGpusConfig> shared_gpus;
   std::vector<LinkOverride> overrides;
   SourceLocation place;
   SourceLocation nodes_place;
   SourceLocation fabrics_place;
 };
 /// The "cluster" part of a scenario.
-void visit(Fields& fields, ClusterText& cluster);
+void visit(Fields& fields, ClusterConfig& cluster);
 /// One entry of "overrides".
 void visit(Fields& fields, LinkOverride& given);
 

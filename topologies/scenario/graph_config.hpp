@@ -13,7 +13,7 @@ namespace athanor {
 class Fields;
 
 /// Devices and links written out: a whole cluster, or the inside of a node.
-struct GraphText {
+struct GraphConfig {
   struct Vertex {
     std::string name;
     VertexKind kind = VertexKind::custom;
@@ -32,6 +32,6 @@ struct GraphText {
   SourceLocation place;
 };
 /// "vertices" and "links".
-void visit(Fields& fields, GraphText& graph);
+void visit(Fields& fields, GraphConfig& graph);
 
 }  // namespace athanor
