@@ -66,7 +66,9 @@ class Browser:
         self.driver.wait()
 
 
-class Report(unittest.TestCase):
+class Pages(unittest.TestCase):
+    """Reports in a folder of their own."""
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp())
@@ -78,6 +80,8 @@ class Report(unittest.TestCase):
                        stdout=subprocess.DEVNULL)
         return page
 
+
+class Page(Pages):
     def test_needs_nothing_but_itself(self):
         text = self.report("quickstart.html", "scenarios/quickstart.json").read_text(encoding="utf-8")
         self.assertLess(len(text), 5_000_000)
@@ -107,6 +111,8 @@ class Report(unittest.TestCase):
         self.assertEqual(sorted_times, sorted(sorted_times, reverse=True))
         self.assertEqual(browser.console(), [])
 
+
+class Contents(Pages):
     def test_of_a_sweep_and_of_several_files(self):
         scenario = self.folder / "small.json"
         scenario.write_text('{"cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}},'

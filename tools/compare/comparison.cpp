@@ -30,6 +30,18 @@ std::vector<std::string> keys_of(ColumnRole role) {
   return keys;
 }
 
+/// Of what tells results apart, in the order in which tables show it.
+const std::vector<std::string>& telling_keys() {
+  static const std::vector<std::string> kAll = [] {
+    std::vector<std::string> all;
+    for (const ColumnRole role : {ColumnRole::subject, ColumnRole::condition, ColumnRole::choice}) {
+      for (std::string& key : keys_of(role)) { all.push_back(std::move(key)); }
+    }
+    return all;
+  }();
+  return kAll;
+}
+
 /// Whether it tells results apart only where they would be the same otherwise.
 bool is_choice(const std::string& key) {
   const Column* column = figure_of(key);
@@ -73,10 +85,7 @@ Facts facts_of(const ComparedInput& input, const Json& record) {
     facts.words.emplace_back(key, plain(record[key]));
   };
   add(std::string(kCase.key));
-  for (const ColumnRole role :
-       {ColumnRole::subject, ColumnRole::condition, ColumnRole::choice}) {  // in the order in which tables show them
-    for (const std::string& key : keys_of(role)) { add(key); }
-  }
+  for (const std::string& key : telling_keys()) { add(key); }
   return facts;
 }
 

@@ -9,6 +9,7 @@
 #include "sim/words.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/list/columns.hpp"
 #include "tools/list/listings.hpp"
 
 namespace athanor {
@@ -45,30 +46,14 @@ Rows measurements(const Library& library) {
 
 std::string cell(const Json& value) { return value.is_string() ? value.string() : text_of(value); }
 
-/// Columns as wide as their widest cell, the last as it is.
-std::string table(const Rows& rows) {
-  std::vector<std::size_t> widths;
+Listing tabled(const Rows& rows) {
+  std::vector<std::vector<std::string>> lines;
   for (const Json& row : rows) {
-    widths.resize(row.size());
-    std::size_t column = 0;
-    for (const auto& [key, value] : row.members()) {
-      widths[column] = std::max(widths[column], cell(value).size());
-      ++column;
-    }
+    std::vector<std::string>& line = lines.emplace_back();
+    for (const auto& [key, value] : row.members()) { line.push_back(cell(value)); }
   }
-  std::string text;
-  for (const Json& row : rows) {
-    std::size_t column = 0;
-    for (const auto& [key, value] : row.members()) {
-      const bool last = column + 1 == widths.size();
-      text += last ? cell(value) + "\n" : fmt::format("{:<{}}  ", cell(value), widths[column]);
-      ++column;
-    }
-  }
-  return text;
+  return {rows, in_columns(lines)};
 }
-
-Listing tabled(const Rows& rows) { return {rows, table(rows)}; }
 
 struct Topic {
   const char* name;

@@ -53,11 +53,7 @@ Json profile_row(const std::string& name, const ComputeProfile& profile, const J
           {"errors", errors == nullptr ? Json::object() : *errors}};
 }
 
-std::string words(const Json& list) {
-  std::vector<std::string> all;
-  for (const Json& each : list.elements()) { all.push_back(each.string()); }
-  return all.empty() ? "-" : std::string(joined(all, ", "));
-}
+std::string or_dash(std::string text) { return text.empty() ? "-" : text; }
 
 /// "dgx-cloud-recipes 24.11, 25.02": a software that took steps with several releases once.
 std::string software_text(const Json& row) {
@@ -70,7 +66,7 @@ std::string software_text(const Json& row) {
     all.push_back(again ? text.substr(software.size() + 1) : text);
     last = software;
   }
-  return all.empty() ? "-" : std::string(joined(all, ", "));
+  return or_dash(joined(all, ", "));
 }
 
 std::string percent(const Json& errors, std::string_view kind, std::string_view figure) {
@@ -97,10 +93,10 @@ std::vector<std::string> profile_line(const Json& row) {
   const std::string& name = row["name"].string();
   if (row["gpus"].empty()) { return {name, row["summary"].string()}; }
   std::vector<std::string> line{name,
-                                words(row["gpus"]),
-                                words(row["precisions"]),
+                                or_dash(words_of(row["gpus"])),
+                                or_dash(words_of(row["precisions"])),
                                 software_text(row),
-                                fmt::format("{} {}", row["models"].size(), words(row["kinds_of_models"])),
+                                fmt::format("{} {}", row["models"].size(), or_dash(words_of(row["kinds_of_models"]))),
                                 text_of(row["steps"])};
   for (const char* kind : {"fitted", "rows_held_out", "model_held_out"}) {
     for (const char* figure : {"median", "p90"}) { line.push_back(percent(row["errors"], kind, figure)); }
@@ -112,8 +108,7 @@ std::string errors_text(const ComputePool& pool) {
   if (pool.errors.empty()) { return ""; }
   std::vector<std::vector<std::string>> lines;
   for (const StepError& each : pool.errors) {
-    lines.push_back({fmt::format("  {}", name(each.knowledge)),
-                     fmt::format("{:+.0f}..{:+.0f}", each.low * 100 - 100, each.high * 100 - 100)});
+    lines.push_back({fmt::format("  {}", name(each.knowledge)), off_text(each.low, each.high)});
   }
   return in_columns({{"  # 8 of 10 measured steps, in % off, where known:"}, {"all steps", Side::right}}, lines);
 }

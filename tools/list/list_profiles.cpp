@@ -10,9 +10,9 @@
 #include "models/software/software_pool.hpp"
 #include "sim/config/document.hpp"
 #include "sim/format.hpp"
-#include "sim/percentile.hpp"
 #include "sim/words.hpp"
 #include "tools/list/columns.hpp"
+#include "tools/list/fit_errors.hpp"
 #include "tools/list/fitted_tables.hpp"
 #include "tools/list/listings.hpp"
 #include "tools/list/pool_listing.hpp"
@@ -22,55 +22,6 @@ namespace athanor {
 namespace {
 
 using Json = JsonValue;
-
-void collect_numbers(const Json& value, std::vector<double>& numbers) {
-  if (value.is_number()) { numbers.push_back(value.number()); }
-  if (!value.is_list()) { return; }
-  for (const Json& each : value.elements()) { collect_numbers(each, numbers); }
-}
-
-std::optional<double> median(std::vector<double> values) {
-  if (values.empty()) { return std::nullopt; }
-  std::sort(values.begin(), values.end());
-  return percentile(values, 50);
-}
-
-constexpr std::array<const char*, kSizeBands> kBands{"below_1MiB", "to_64MiB", "above"};
-
-/// Of one entry of "calibration": medians over tables, of all and of each band of sizes, or what calibrations on probes
-/// say.
-Json medians_of(const Json& entry) {
-  if (entry.contains("median_error")) { return {{"median", entry.number_at("median_error")}}; }
-  std::vector<double> all;
-  std::array<std::vector<double>, kSizeBands> by_band;
-  for (const auto& [table, bands] : entry.members()) {
-    collect_numbers(bands, all);
-    for (std::size_t i = 0; bands.is_list() && i < std::min(bands.size(), kSizeBands); ++i) {
-      collect_numbers(bands.elements()[i], by_band.at(i));
-    }
-  }
-  Json medians = Json::object();
-  const auto add = [&](const char* key, const std::vector<double>& errors) {
-    if (const auto error = median(errors)) { medians[key] = *error; }
-  };
-  add("median", all);
-  for (std::size_t i = 0; i < kSizeBands; ++i) { add(kBands.at(i), by_band.at(i)); }
-  return medians;
-}
-
-/// By the keys of "calibration": "fit", and what was held out.
-Json errors_of(const Json& file) {
-  Json errors = Json::object();
-  const Json* calibration = file.find("calibration");
-  if (calibration == nullptr) { return errors; }
-  for (const auto& [key, entry] : calibration->members()) {
-    const bool judged = key == "fit" || key.starts_with("hold_out");
-    if (!judged || !entry.is_object()) { continue; }
-    Json medians = medians_of(entry);
-    if (!medians.empty()) { errors[key] = std::move(medians); }
-  }
-  return errors;
-}
 
 std::string library_of(const Profile& profile) {
   if (profile.threads) { return "threads"; }
@@ -116,7 +67,7 @@ Json profile_row(const std::string& name, const Profile& profile, const Json& fi
     row["from"] = written(fitted.from);
     row["to"] = written(fitted.to);
   }
-  row["errors"] = errors_of(file);
+  row["errors"] = fit_errors(file);
   return row;
 }
 
@@ -130,12 +81,6 @@ std::string hardware_text(const Json& row) {
     names.push_back(generation.empty() ? each.string() : generation);
   }
   return names.empty() ? or_dash(row["machine"].string()) : joined(names, ", ");
-}
-
-std::string words_of(const Json& list) {
-  std::vector<std::string> words;
-  for (const Json& each : list.elements()) { words.push_back(each.string()); }
-  return joined(words, ", ");
 }
 
 /// "2", "2..8".
@@ -158,21 +103,6 @@ std::string software_text(const Json& row) {
   const std::string& library = row["library"].string();
   if (library.empty()) { return or_dash(words_of(row["software"])); }
   return versions.empty() ? library : library + " " + std::string(joined(versions, ", "));
-}
-
-std::string short_percent(double error) { return fmt::format("{:.{}f}", error * 100, error < 0.0995 ? 1 : 0); }
-
-/// "5.9/5.7/1.2": of each band of sizes; of all where they are not told apart.
-std::string by_band(const Json* medians) {
-  if (medians == nullptr) { return "-"; }
-  std::vector<std::string> words;
-  bool told_apart = false;
-  for (const char* band : kBands) {
-    const Json* error = medians->find(band);
-    told_apart = told_apart || error != nullptr;
-    words.push_back(error == nullptr ? "-" : short_percent(error->number()));
-  }
-  return told_apart ? std::string(joined(words, "/")) : short_percent(medians->number_at("median"));
 }
 
 /// "8MiB..16GiB": sizes between which it was fitted.
@@ -241,9 +171,8 @@ std::string profiles_text(const Json& rows) {
          in_columns(heads, lines);
 }
 
-/// "-6..+13": % off, of multiples of the predicted time.
 std::string interval(const PredictionError* error) {
-  return error == nullptr ? "-" : fmt::format("{:+.0f}..{:+.0f}", error->low * 100 - 100, error->high * 100 - 100);
+  return error == nullptr ? "-" : off_text(error->low, error->high);
 }
 
 std::string errors_text(const SoftwarePool& pool) {

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "sim/words.hpp"
+#include "tools/list/columns.hpp"
 #include "tools/list/listings.hpp"
 
 namespace athanor {
@@ -18,10 +18,12 @@ JsonValue pool_row(const JsonValue& file, std::span<const PooledFigure> figures)
 }
 
 std::string pool_heading(const JsonValue& row) {
-  std::vector<std::string> parts;
-  for (const JsonValue& each : row["parts"].elements()) { parts.push_back(each.string()); }
   return fmt::format("\npool {}: {}\n  told apart: {}\n", row["name"].string(), row["summary"].string(),
-                     wrapped(joined(parts, ", "), 14));
+                     wrapped(words_of(row["parts"]), 14));
+}
+
+std::string off_text(double low, double high) {
+  return fmt::format("{:+.0f}..{:+.0f}", low * 100 - 100, high * 100 - 100);
 }
 
 }  // namespace athanor

@@ -14,4 +14,7 @@ JsonValue pool_row(const JsonValue& file, std::span<const PooledFigure> figures)
 /// Its name, what it was fitted on, and the parts that it tells apart, in lines.
 std::string pool_heading(const JsonValue& row);
 
+/// "-6..+13": % off, of multiples of the predicted time.
+std::string off_text(double low, double high);
+
 }  // namespace athanor

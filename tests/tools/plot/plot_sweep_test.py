@@ -112,6 +112,24 @@ class Kinds(unittest.TestCase):
                 for case in ("small", "large")]
         self.assertTrue({"small", "large"} <= set(drawn(rows)["by-fabric"]))
 
+    def test_steps_of_training_are_drawn_with_what_they_reach(self):
+        rows = [{"parameters": {"tensor": str(tensor)}, "case": "", "model": "GPT", "step_time_s": 1.5 / tensor, "mfu": 0.1 * tensor}
+                for tensor in (1, 2, 4)]
+        texts = drawn(rows)["over-tensor"]
+        self.assertTrue({"Time of a step", "Model FLOP/s utilisation (%)", "Steps of training over tensor"} <= set(texts))
+
+    def test_sizes_that_were_varied_are_sizes(self):
+        rows = [row({"sizes": f"{size} B", "ranks": ranks}, size, size * ranks) for size in (1024, 2048, 4096) for ranks in (2, 4)]
+        self.assertEqual(list(drawn(rows)), ["over-ranks"])
+        self.assertEqual(drawn(rows[::2]), {})  # drawn as results, over their sizes
+
+    def test_what_varies_nothing_has_no_figure_and_what_has_no_such_key_is_refused(self):
+        self.assertEqual(drawn(sweep([1024], ranks=[2])), {})
+        with self.assertRaisesRegex(results.ResultError, "no result has a number 'mfu'"):
+            drawn(sweep([1024], ranks=[2, 4]), "mfu")
+
+
+class Maps(unittest.TestCase):
     def test_two_parameters_are_a_map_with_the_figure_in_each_cell(self):
         texts = drawn(sweep([1024], ranks=[2, 4, 8], rate=["1 GB/s", "2 GB/s"]))
         self.assertEqual(list(texts), ["over-ranks", "map"])
@@ -144,22 +162,6 @@ class Kinds(unittest.TestCase):
         texts = drawn(rows)
         self.assertEqual(texts["map"].count("none"), 2)
         self.assertIn("99", texts["over-ranks"])
-
-    def test_steps_of_training_are_drawn_with_what_they_reach(self):
-        rows = [{"parameters": {"tensor": str(tensor)}, "case": "", "model": "GPT", "step_time_s": 1.5 / tensor, "mfu": 0.1 * tensor}
-                for tensor in (1, 2, 4)]
-        texts = drawn(rows)["over-tensor"]
-        self.assertTrue({"Time of a step", "Model FLOP/s utilisation (%)", "Steps of training over tensor"} <= set(texts))
-
-    def test_sizes_that_were_varied_are_sizes(self):
-        rows = [row({"sizes": f"{size} B", "ranks": ranks}, size, size * ranks) for size in (1024, 2048, 4096) for ranks in (2, 4)]
-        self.assertEqual(list(drawn(rows)), ["over-ranks"])
-        self.assertEqual(drawn(rows[::2]), {})  # drawn as results, over their sizes
-
-    def test_what_varies_nothing_has_no_figure_and_what_has_no_such_key_is_refused(self):
-        self.assertEqual(drawn(sweep([1024], ranks=[2])), {})
-        with self.assertRaisesRegex(results.ResultError, "no result has a number 'mfu'"):
-            drawn(sweep([1024], ranks=[2, 4]), "mfu")
 
 
 class Figures(unittest.TestCase):
