@@ -86,6 +86,7 @@ class Page(Pages):
         text = self.report("quickstart.html", "scenarios/quickstart.json").read_text(encoding="utf-8")
         self.assertLess(len(text), 5_000_000)
         self.assertEqual(re.findall(r'(?:src|href)="(?!data:)[^"]*"', text), [])
+        self.assertRegex(text, r'<p class="version">athanor [0-9.]+ \([-0-9a-z]+\)</p>')
         for part in ("one DGX H100", "two DGX A100 over 8 x HDR", "Manifest", "hash", "Comparison"):
             self.assertIn(part, text)
         for picture in ("Time and bus bandwidth over size", "How busy each link was", "Who sends what to whom"):

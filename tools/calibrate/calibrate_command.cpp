@@ -175,7 +175,7 @@ Scenario scenario_of_one_case(const CalibrateOptions& options) {
 
 std::string calibration_date() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
 
-std::string calibration_versions() { return fmt::format("athanor {} ({}), {}", version(), git_revision(), compiler()); }
+std::string calibration_versions() { return fmt::format("{}, {}", program_version(), compiler()); }
 
 std::string profile_name(const CalibrateOptions& options) {
   return options.output ? std::filesystem::path(*options.output).stem().string() : "this machine";

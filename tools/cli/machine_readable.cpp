@@ -124,7 +124,7 @@ std::string problems_json(const std::vector<Problem>& problems) {
   return text_of({{"error", all.elements().front()}, {"errors", all}}, 2) + "\n";
 }
 
-std::string version_line() { return fmt::format("# athanor {} ({})\n", version(), git_revision()); }
+std::string version_line() { return fmt::format("# {}\n", program_version()); }
 
 std::string interruption_line() { return "# interrupted: what follows was not simulated\n"; }
 

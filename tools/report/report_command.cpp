@@ -4,8 +4,8 @@
 
 #include "sim/config/json_value.hpp"
 #include "tools/cli/command.hpp"
-#include "tools/cli/machine_readable.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/cli/version.hpp"
 #include "tools/compare/load_input.hpp"
 #include "tools/compare/text.hpp"
 #include "tools/plot/drawing.hpp"
@@ -77,7 +77,7 @@ ExitCode report(const ReportOptions& options, const Streams& streams) {
     compared.push_back(std::move(loaded->input));
   }
   const Json data = {{"title", title_of(compared)},
-                     {"version", version_line().substr(2)},
+                     {"version", program_version()},
                      {"figures", shown_figures()},
                      {"inputs", inputs},
                      {"comparison", comparison_of(compared, request)}};
