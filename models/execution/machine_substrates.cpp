@@ -121,6 +121,19 @@ LinkIndex add_link(FlowGraph& plan, Bandwidth rate) {
   return rate == Bandwidth::max() ? kNoLink : plan.links.push_back({rate});
 }
 
+/// Of what is gone over again and again, the share that a cache still holds. Where a line is put anywhere at random, as
+/// GPUs' hashed sets come near to, one survives the m (1 - h) misses of a round with probability e^(-m (1 - h)), m the
+/// touched bytes of each byte of cache: h is that.
+double cached_share(Bytes touched, Bytes cache) {
+  if (touched <= cache) { return 1; }
+  if (cache == Bytes::zero()) { return 0; }
+  const double rounds = static_cast<double>(touched.count()) / static_cast<double>(cache.count());
+  double share = 0;
+  // From below it rises to the lesser solution, the other one being 1.
+  for (double next = std::exp(-rounds); next - share > 1e-9; next = std::exp(-rounds * (1 - share))) { share = next; }
+  return share;
+}
+
 std::uint32_t local_places(const Primitive& primitive) { return primitive.inputs() + (primitive.store ? 1 : 0); }
 
 }  // namespace
@@ -131,13 +144,15 @@ GpuSubstrate::GpuSubstrate(Simulator& simulator, const MappedSchedule& mapped, c
       schedule_(schedule),
       costs_(costs),
       element_size_(element_size),
-      unended_(mapped.lanes.size()) {
+      unended_(mapped.lanes.size()),
+      in_memory_(mapped.lanes.size()) {
   const std::uint64_t agents = schedule.agent_count().agents;
   for (const MappedSchedule::Lane& lane : mapped.lanes) {
     gpu_of_.push_back(static_cast<std::uint32_t>(lane.agent.value * std::uint64_t{gpus} / agents));
   }
   require_residency(gpus);
-  lay_out_streams(fit_into_cache(gpus, slots), gpus);
+  find_cached(gpus, slots);
+  lay_out_streams(gpus);
   memory_ = std::make_unique<FlowNetwork>(simulator, streams_, *this);
 }
 
@@ -152,30 +167,48 @@ void GpuSubstrate::require_residency(std::uint32_t gpus) const {
                                     most, costs_.blocks));
 }
 
-/// What the executor keeps on each GPU: buffers of its agents, and slots of what they receive.
-std::vector<bool> GpuSubstrate::fit_into_cache(std::uint32_t gpus, std::uint32_t slots) const {
-  std::vector<Elements> kept(gpus);
+IdVector<ConnectionId, std::uint64_t> GpuSubstrate::messages_sent() const {
+  IdVector<ConnectionId, std::uint64_t> messages(mapped_.connections.size());
+  for (const MappedSchedule::Lane& lane : mapped_.lanes) {
+    const Lane shape = schedule_.lane(lane.agent, lane.lane);
+    for (std::uint32_t step = 0; shape.loops > 0 && step < shape.steps; ++step) {
+      const Ports sends = schedule_.at(lane.agent, lane.lane, 0, step).sends;
+      for (std::uint32_t port = sends.first; port < sends.first + sends.count; ++port) {
+        messages[ConnectionId{lane.first_out.value + port}] += shape.loops;
+      }
+    }
+  }
+  return messages;
+}
+
+/// What the executor touches on each GPU: the slots of what they receive that are ever filled, and buffers of its agents.
+void GpuSubstrate::find_cached(std::uint32_t gpus, std::uint32_t slots) {
+  std::vector<Elements> in_slots(gpus);
+  const IdVector<ConnectionId, std::uint64_t> messages = messages_sent();
+  for (const ConnectionId connection : messages.ids()) {
+    const auto touched = static_cast<std::int64_t>(std::min<std::uint64_t>(messages[connection], slots));
+    in_slots[gpu(mapped_.connections[connection].target_lane)] += schedule_.message_limit() * touched;
+  }
+  std::vector<Elements> in_buffers(gpus);
   const std::uint64_t agents = schedule_.agent_count().agents;
   for (AgentId agent{0}; agent.value < agents; ++agent.value) {
     const Memory memory = schedule_.memory(agent);
     const Elements own = memory.in_place ? Elements::zero() : memory.input;
-    kept[agent.value * std::uint64_t{gpus} / agents] += own + memory.output + memory.scratch;
+    in_buffers[agent.value * std::uint64_t{gpus} / agents] += own + memory.output + memory.scratch;
   }
-  const Elements message = schedule_.message_limit();
-  for (const MappedSchedule::Connection& connection : mapped_.connections) {
-    kept[gpu(connection.target_lane)] += message * slots;
+  const auto share = [&](Elements elements) { return cached_share(element_size_ * elements.count(), costs_.cache_size); };
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
+    cached_slots_.push_back(share(in_slots[gpu]));
+    cached_buffers_.push_back(share(in_slots[gpu] + in_buffers[gpu]));
   }
-  std::vector<bool> fit;
-  for (const Elements elements : kept) { fit.push_back(element_size_ * elements.count() <= costs_.cache_size); }
-  return fit;
 }
 
-void GpuSubstrate::lay_out_streams(const std::vector<bool>& cached, std::uint32_t gpus) {
+void GpuSubstrate::lay_out_streams(std::uint32_t gpus) {
   std::vector<LinkIndex> caches;
   std::vector<LinkIndex> memories;
   for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
     caches.push_back(add_link(streams_, costs_.cache_rate));
-    memories.push_back(cached[gpu] ? kNoLink : add_link(streams_, costs_.memory_rate));
+    memories.push_back(add_link(streams_, costs_.memory_rate));
   }
   std::vector<LinkIndex> peers;
   for (std::uint32_t pair = 0; pair < gpus * gpus; ++pair) { peers.push_back(add_link(streams_, costs_.peer_rate)); }
@@ -186,6 +219,10 @@ void GpuSubstrate::lay_out_streams(const std::vector<bool>& cached, std::uint32_
   };
   for (const LaneIndex lane : gpu_of_.ids()) {
     add(lane, costs_.block_rate);
+    cross(streams_, caches[gpu(lane)]);
+  }
+  for (const LaneIndex lane : gpu_of_.ids()) {
+    add(lane, std::min(costs_.block_rate, costs_.memory_block_rate));
     cross(streams_, caches[gpu(lane)]);
     cross(streams_, memories[gpu(lane)]);
   }
@@ -198,13 +235,24 @@ void GpuSubstrate::lay_out_streams(const std::vector<bool>& cached, std::uint32_
     add(connection.source_lane, costs_.peer_block_rate);
     cross(streams_, peers[from * gpus + to]);
     cross(streams_, caches[to]);
-    cross(streams_, memories[to]);
+    cross(streams_, cached_slots_[to] < 1 ? memories[to] : kNoLink);
   }
 }
 
 void GpuSubstrate::ready(LaneIndex lane) { executor_->queue(lane); }
 
-void GpuSubstrate::begin(LaneIndex lane) { at(simulator_.now() + costs_.primitive, Kind::move, lane.value); }
+void GpuSubstrate::begin(LaneIndex lane) {
+  const Primitive primitive = present(lane);
+  const bool communicates = primitive.sends.count + primitive.receives.count > 0;
+  const Time cost = costs_.primitive + (communicates ? costs_.message : Time::zero());
+  at(simulator_.now() + cost, Kind::move, lane.value);
+}
+
+Primitive GpuSubstrate::present(LaneIndex lane) const {
+  const MappedSchedule::Lane& mapped = mapped_.lanes[lane];
+  const Executor::LaneState& state = executor_->lane(lane);
+  return schedule_.at(mapped.agent, mapped.lane, state.loop, state.step);
+}
 
 void GpuSubstrate::on_event(std::uint64_t event) {
   const auto index = static_cast<std::uint32_t>(event);
@@ -217,22 +265,32 @@ void GpuSubstrate::on_event(std::uint64_t event) {
 
 /// The block of this lane reads and writes what its primitive does.
 void GpuSubstrate::move(LaneIndex lane) {
-  const MappedSchedule::Lane& mapped = mapped_.lanes[lane];
-  const Executor::LaneState& state = executor_->lane(lane);
-  const Primitive primitive = schedule_.at(mapped.agent, mapped.lane, state.loop, state.step);
+  const Primitive primitive = present(lane);
   const Bytes bytes = element_size_ * primitive.count.count();
-  const ConnectionId first{mapped.first_out.value + primitive.sends.first};
-  std::uint32_t here = local_places(primitive);
+  const ConnectionId first{mapped_.lanes[lane].first_out.value + primitive.sends.first};
+  std::uint32_t slots = primitive.receives.count;
   ++unended_[lane];  // held until all have begun
   for (const ConnectionId connection : IdRange{first, ConnectionId{first.value + primitive.sends.count}}) {
     if (peer_stream_[connection] == kNoStream) {
-      ++here;
+      ++slots;
     } else {
       stream(lane, peer_stream_[connection], bytes);
     }
   }
-  stream(lane, ConnectionId{lane.value}, bytes * here);
+  const Bytes in_slots = bytes * slots;
+  const Bytes in_buffers = bytes * (local_places(primitive) - primitive.receives.count);
+  const auto part = [](Bytes all, double share) { return Bytes{std::llround(static_cast<double>(all.count()) * share)}; };
+  const Bytes cached = part(in_slots, cached_slots_[gpu(lane)]) + part(in_buffers, cached_buffers_[gpu(lane)]);
+  in_memory_[lane] = in_slots + in_buffers - cached;
+  stream(lane, ConnectionId{lane.value}, cached);
+  if (cached == Bytes::zero()) { stream_memory(lane); }
   stream_ended(lane);
+}
+
+/// Behind what it has in the cache, since a block has so many bytes under way, wherever they come from.
+void GpuSubstrate::stream_memory(LaneIndex lane) {
+  const ConnectionId own{static_cast<std::uint32_t>(gpu_of_.size()) + lane.value};
+  stream(lane, own, std::exchange(in_memory_[lane], Bytes::zero()));
 }
 
 void GpuSubstrate::stream(LaneIndex lane, ConnectionId number, Bytes bytes) {
@@ -241,7 +299,11 @@ void GpuSubstrate::stream(LaneIndex lane, ConnectionId number, Bytes bytes) {
   memory_->move(number, bytes);
 }
 
-void GpuSubstrate::injected(ConnectionId stream) { stream_ended(lane_of_[stream]); }
+void GpuSubstrate::injected(ConnectionId stream) {
+  const LaneIndex lane = lane_of_[stream];
+  if (stream.value == lane.value) { stream_memory(lane); }
+  stream_ended(lane);
+}
 
 void GpuSubstrate::stream_ended(LaneIndex lane) {
   if (--unended_[lane] > 0) { return; }

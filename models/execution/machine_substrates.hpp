@@ -90,8 +90,8 @@ class ThreadSubstrate final : public MemorySubstrate {
 };
 
 /// Thread blocks that carry out the lanes of a schedule on GPUs, a block for each. All that a primitive reads and
-/// writes in its GPU is one stream, of at most `block_rate`; all streams of a GPU share its cache, and beyond it its
-/// memory, max-min fairly. What goes into another GPU is a stream of its own for each connection, which the blocks of
+/// writes in its GPU is one stream, of at most `block_rate`, and beyond the cache `memory_block_rate`; all streams of a
+/// GPU share its cache, and beyond it its memory, max-min fairly. What goes into another GPU is a stream of its own for each connection, which the blocks of
 /// both GPUs share the link between them for. A primitive is done when all its streams are; then its messages are
 /// there as soon as their receivers see a flag.
 class GpuSubstrate final : public MemorySubstrate, public MoveListener {
@@ -118,20 +118,26 @@ class GpuSubstrate final : public MemorySubstrate, public MoveListener {
     return gpu(lane) == gpu(other) ? costs_.flag : costs_.peer_flag;
   }
   void require_residency(std::uint32_t gpus) const;
-  void lay_out_streams(const std::vector<bool>& cached, std::uint32_t gpus);
-  std::vector<bool> fit_into_cache(std::uint32_t gpus, std::uint32_t slots) const;
+  void find_cached(std::uint32_t gpus, std::uint32_t slots);
+  void lay_out_streams(std::uint32_t gpus);
+  IdVector<ConnectionId, std::uint64_t> messages_sent() const;
+  Primitive present(LaneIndex lane) const;
   void move(LaneIndex lane);
   void stream(LaneIndex lane, ConnectionId number, Bytes bytes);
+  void stream_memory(LaneIndex lane);
   void stream_ended(LaneIndex lane);
 
   const Schedule& schedule_;
   const GpuCosts& costs_;
   Bytes element_size_;
   IdVector<LaneIndex, std::uint32_t> gpu_of_;
-  FlowGraph streams_;  ///< one for each lane, then one for each connection between two GPUs
+  std::vector<double> cached_slots_;    ///< by GPU, the share of its connections' slots
+  std::vector<double> cached_buffers_;  ///< by GPU, the share of its agents' buffers, beside the slots
+  FlowGraph streams_;                   ///< of each lane in the cache, in memory, then of each connection between two GPUs
   IdVector<ConnectionId, ConnectionId> peer_stream_;  ///< by connection of the mapped schedule
   IdVector<ConnectionId, LaneIndex> lane_of_;         ///< by stream
   IdVector<LaneIndex, std::uint32_t> unended_;        ///< streams of its primitive
+  IdVector<LaneIndex, Bytes> in_memory_;              ///< of its primitive, not begun
   std::unique_ptr<FlowNetwork> memory_;
 };
 

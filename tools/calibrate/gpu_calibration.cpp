@@ -37,8 +37,8 @@ FittedCost<GpuCosts> rate(const char* name, Bandwidth GpuCosts::*member) {
 
 GpuParameters copy_parameters() {
   return {time("launch", &GpuCosts::launch), time("primitive", &GpuCosts::primitive),
-          rate("block_rate", &GpuCosts::block_rate), rate("cache_rate", &GpuCosts::cache_rate),
-          rate("memory_rate", &GpuCosts::memory_rate)};
+          rate("block_rate", &GpuCosts::block_rate), rate("memory_block_rate", &GpuCosts::memory_block_rate),
+          rate("cache_rate", &GpuCosts::cache_rate), rate("memory_rate", &GpuCosts::memory_rate)};
 }
 
 GpuParameters peer_parameters() {
@@ -51,8 +51,10 @@ GpuCosts first_guess(const GpuMachine& machine) {
   GpuCosts costs;
   costs.launch = Time{5'000'000};
   costs.primitive = Time{1'000'000};
+  costs.message = Time{500'000};
   costs.flag = Time{700'000};
   costs.block_rate = Bandwidth{50'000'000'000};
+  costs.memory_block_rate = Bandwidth{30'000'000'000};
   costs.cache_size = machine.cache_size;
   costs.cache_rate = Bandwidth{4'000'000'000'000};
   costs.memory_rate = Bandwidth{1'500'000'000'000};
@@ -84,6 +86,7 @@ GpuCosts fit_gpu_costs(std::vector<TimedProbe>& probes, const GpuFitSettings& se
   };
   GpuParameters all = copy_parameters();
   find("copies", all, 3, &is_copy);
+  all.push_back(time("message", &GpuCosts::message));
   all.push_back(time("flag", &GpuCosts::flag));
   find("messages on one GPU", all, 1.5, [](const Probe& probe) {
     return probe.workers == 1 && (is_copy(probe) || probe.schedule->agent_count().ranks == 2);

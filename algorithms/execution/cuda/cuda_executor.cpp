@@ -173,6 +173,11 @@ class CudaExecutor::State {
     return static_cast<std::size_t>(std::lower_bound(devices_.begin(), devices_.end(), device) - devices_.begin());
   }
 
+  /// Of its sender and its receiver.
+  std::pair<std::size_t, std::size_t> shares_of(const LaneTables::Connection& connection) const {
+    return {share_of(tables_.lanes[connection.source_lane].agent), share_of(tables_.lanes[connection.target_lane].agent)};
+  }
+
   void share_lanes() {
     std::vector<std::vector<std::uint32_t>> lanes(devices_.size());
     for (std::uint32_t lane = 0; lane < tables_.lanes.size(); ++lane) {
@@ -213,8 +218,7 @@ class CudaExecutor::State {
     std::vector<std::size_t> sending(devices_.size());
     std::vector<std::size_t> receiving(devices_.size());
     for (const LaneTables::Connection& connection : tables_.connections) {
-      const std::size_t from = share_of(tables_.lanes[connection.source_lane].agent);
-      const std::size_t to = share_of(tables_.lanes[connection.target_lane].agent);
+      const auto [from, to] = shares_of(connection);
       ++sending[from];
       ++receiving[to];
       if (from == to) { continue; }
@@ -227,9 +231,10 @@ class CudaExecutor::State {
     }
     std::vector<DeviceConnection> connections(tables_.connections.size());
     for (std::size_t i = 0; i < connections.size(); ++i) {
-      const LaneTables::Connection& connection = tables_.connections[i];
-      shares_[share_of(tables_.lanes[connection.source_lane].agent)]->take_sending_end(connections[i]);
-      shares_[share_of(tables_.lanes[connection.target_lane].agent)]->take_receiving_end(connections[i]);
+      const auto [from, to] = shares_of(tables_.connections[i]);
+      shares_[from]->take_sending_end(connections[i]);
+      shares_[to]->take_receiving_end(connections[i]);
+      connections[i].here = from == to;
     }
     DeviceView view;
     signals_.show(view);

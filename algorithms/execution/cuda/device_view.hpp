@@ -19,6 +19,7 @@ struct DeviceConnection {
   std::uint64_t* freed = nullptr;   ///< messages used; written by the receiver
   std::uint64_t* sent = nullptr;    ///< the sender's own count, in its memory
   std::uint64_t* used = nullptr;    ///< the receiver's own count, in its memory
+  bool here = false;                ///< both ends are on one GPU
 };
 
 /// All that a thread block needs to interpret its lane. Plain pointers into device memory.

@@ -7,14 +7,23 @@
 
 namespace athanor {
 
-/// Elements of one operand, message or store of the present primitive.
+/// Elements (or Packs of them) of one operand, message or store of the present primitive.
 template <class T>
 struct Strip {
   T* base;
   std::int64_t run;  ///< 0: contiguous
   std::int64_t stride;
 
-  __device__ T& operator[](std::int64_t k) const { return base[run == 0 ? k : k / run * stride + k % run]; }
+  __device__ T& operator[](std::int64_t k) const { return base[run == 0 ? k : strided(k)]; }
+
+ private:
+  /// GPUs divide 32 bits several times as fast as 64.
+  __device__ std::int64_t strided(std::int64_t k) const {
+    if ((k | run) >> 32 != 0) { return k / run * stride + k % run; }
+    const auto index = static_cast<std::uint32_t>(k);
+    const std::uint32_t row = index / static_cast<std::uint32_t>(run);
+    return row * stride + (index - row * static_cast<std::uint32_t>(run));
+  }
 };
 
 /// One primitive with all addresses resolved, shared by the threads of a block.
@@ -29,7 +38,7 @@ struct Step {
 struct Places {
   std::uint32_t inputs;
   std::uint32_t outputs;
-  bool packed;  ///< every place is contiguous and aligned to a Pack
+  bool packed;  ///< every place is made of whole Packs
 };
 
 /// 16 bytes of elements: what a thread loads and stores at once.
@@ -43,12 +52,20 @@ struct alignas(16) Pack {
 // atomic_ref<const T>.
 template <class Word>
 using Shared = cuda::atomic_ref<Word, cuda::thread_scope_system>;
+template <class Word>
+using SharedHere = cuda::atomic_ref<Word, cuda::thread_scope_device>;
 
 __device__ inline std::uint64_t load(const std::uint64_t* counter) {
   return Shared<std::uint64_t>(*const_cast<std::uint64_t*>(counter)).load(cuda::memory_order_acquire);
 }
-__device__ inline void publish(std::uint64_t* counter, std::uint64_t value) {
-  Shared<std::uint64_t>(*counter).store(value, cuda::memory_order_release);
+/// Publishes what the block has written before it last met, as well, since barriers and releases are cumulative. `here`:
+/// who waits for it is on the same GPU, which costs a fraction of what the whole system does.
+__device__ inline void publish(std::uint64_t* counter, std::uint64_t value, bool here) {
+  if (here) {
+    SharedHere<std::uint64_t>(*counter).store(value, cuda::memory_order_release);
+  } else {
+    Shared<std::uint64_t>(*counter).store(value, cuda::memory_order_release);
+  }
 }
 /// A signal of the host.
 __device__ inline bool raised(const std::uint32_t* signal) {
@@ -119,9 +136,16 @@ __device__ Strip<T> output_place(const DeviceView& view, const LaneTables::Lane&
   return slot<T>(view, connection, *connection.sent);
 }
 
+/// Whether its runs begin and end with Packs.
 template <class T>
-__device__ bool aligned(const Strip<T>& strip) {
-  return strip.run == 0 && reinterpret_cast<std::uintptr_t>(strip.base) % 16 == 0;
+__device__ bool in_packs(const Strip<T>& strip) {
+  return reinterpret_cast<std::uintptr_t>(strip.base) % 16 == 0 && strip.run % Pack<T>::kCount == 0 &&
+         strip.stride % Pack<T>::kCount == 0;
+}
+
+template <class T>
+__device__ Strip<Pack<T>> packs_of(const Strip<T>& strip) {
+  return {reinterpret_cast<Pack<T>*>(strip.base), strip.run / Pack<T>::kCount, strip.stride / Pack<T>::kCount};
 }
 
 /// Where the primitive reads and writes. Each place is looked up by a thread of its own: its address takes several
@@ -138,28 +162,54 @@ __device__ Places resolve(const DeviceView& view, const LaneTables::Lane& lane, 
     Strip<T>& strip = k < inputs ? step.in[k] : step.out[k - inputs];
     strip = k < inputs ? input_place<T>(view, lane, moved_loops, entry, k)
                        : output_place<T>(view, lane, moved_loops, entry, k - inputs);
-    packed = packed && aligned(strip);
+    packed = packed && in_packs(strip);
   }
   return {inputs, outputs, __syncthreads_and(packed) != 0};
 }
 
-template <class T, class Operation>
-__device__ void reduce_packs(const Step<T>& step, const Places& places, std::int64_t packs, std::uint32_t divisor) {
-  for (std::int64_t k = threadIdx.x; k < packs; k += blockDim.x) {
-    Pack<T> value = reinterpret_cast<const Pack<T>*>(step.in[0].base)[k];
-    for (std::uint32_t i = 1; i < places.inputs; ++i) {
-      const Pack<T> other = reinterpret_cast<const Pack<T>*>(step.in[i].base)[k];
+/// Reduces kBatch packs of a thread at once, those `k`, `k + blockDim.x` and so on: their loads are under way together.
+template <class T, class Operation, int kBatch>
+__device__ void reduce_batch(const Step<T>& step, const Places& places, std::int64_t k, std::uint32_t divisor) {
+  const std::int64_t apart = blockDim.x;
+  Pack<T> values[kBatch];
+  const Strip<Pack<T>> first = packs_of(step.in[0]);
+#pragma unroll
+  for (int b = 0; b < kBatch; ++b) { values[b] = first[k + b * apart]; }
+  for (std::uint32_t i = 1; i < places.inputs; ++i) {
+    const Strip<Pack<T>> input = packs_of(step.in[i]);
+    Pack<T> others[kBatch];
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) { others[b] = input[k + b * apart]; }
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
 #pragma unroll
       for (int e = 0; e < Pack<T>::kCount; ++e) {
-        value.values[e] = combine<Operation>(value.values[e], other.values[e]);
+        values[b].values[e] = combine<Operation>(values[b].values[e], others[b].values[e]);
       }
     }
-    if (divisor > 1) {
-#pragma unroll
-      for (int e = 0; e < Pack<T>::kCount; ++e) { value.values[e] = divided(value.values[e], divisor); }
-    }
-    for (std::uint32_t o = 0; o < places.outputs; ++o) { reinterpret_cast<Pack<T>*>(step.out[o].base)[k] = value; }
   }
+  if (divisor > 1) {
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) {
+#pragma unroll
+      for (int e = 0; e < Pack<T>::kCount; ++e) { values[b].values[e] = divided(values[b].values[e], divisor); }
+    }
+  }
+  for (std::uint32_t o = 0; o < places.outputs; ++o) {
+    const Strip<Pack<T>> output = packs_of(step.out[o]);
+#pragma unroll
+    for (int b = 0; b < kBatch; ++b) { output[k + b * apart] = values[b]; }
+  }
+}
+
+template <class T, class Operation>
+__device__ void reduce_packs(const Step<T>& step, const Places& places, std::int64_t packs, std::uint32_t divisor) {
+  constexpr int kBatch = 4;
+  std::int64_t k = threadIdx.x;
+  for (; k + (kBatch - 1) * static_cast<std::int64_t>(blockDim.x) < packs; k += kBatch * blockDim.x) {
+    reduce_batch<T, Operation, kBatch>(step, places, k, divisor);
+  }
+  for (; k < packs; k += blockDim.x) { reduce_batch<T, Operation, 1>(step, places, k, divisor); }
 }
 
 template <class T, class Operation>
@@ -179,17 +229,16 @@ __device__ void reduce(const Step<T>& step, const Places& places, std::uint32_t 
 /// Frees the slots that were received from, fills those that were sent to, and counts the primitive.
 __device__ inline void end_primitive(const DeviceView& view, const LaneTables::Entry& entry, std::uint32_t lane,
                                      std::uint64_t ended) {
-  __threadfence_system();
   __syncthreads();
   for (std::uint32_t i = threadIdx.x; i < entry.receives + entry.sends + 1; i += blockDim.x) {
     if (i < entry.receives) {
       const DeviceConnection& connection = view.connections[view.in_connections[entry.first_receive + i]];
-      publish(connection.freed, ++*connection.used);
+      publish(connection.freed, ++*connection.used, connection.here);
     } else if (i < entry.receives + entry.sends) {
       const DeviceConnection& connection = view.connections[entry.first_send + i - entry.receives];
-      publish(connection.filled, ++*connection.sent);
+      publish(connection.filled, ++*connection.sent, connection.here);
     } else {
-      publish(&view.ended[lane], ended);
+      publish(&view.ended[lane], ended, true);
     }
   }
   __syncthreads();

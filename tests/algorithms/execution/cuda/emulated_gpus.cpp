@@ -9,6 +9,7 @@
 #include <cuda/atomic>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <fmt/core.h>
 
 #include "algorithms/execution/half_precision.hpp"
 #include "tests/algorithms/execution/cuda/block_threads.hpp"
@@ -104,6 +105,14 @@ std::uint32_t seen(const std::uint32_t*, std::uint32_t value) {
 
 void written(const void* word) { present->state.doorbells.ring(word); }
 
+void written_here(const void* word) {
+  EmulatedGpus::State& state = present->state;
+  const std::scoped_lock lock(state.mutex);
+  const int owner = state.memory.device_of(word);
+  if (&state.devices[static_cast<std::size_t>(owner)] == &present->device) { return; }
+  state.note(fmt::format("a word in memory of GPU {} is written with the scope of another one", owner));
+}
+
 void run_kernel(EmulatedGpus::State& state, int device, void (*kernel)(DeviceView), const DeviceView& view,
                 unsigned blocks, unsigned threads) {
   state.workers.run(blocks, [&](unsigned number) {
@@ -191,7 +200,6 @@ bool EmulatedGpus::State::idle(int device) const {
 
 void __syncthreads() { athanor::emulation::meet(true); }
 int __syncthreads_and(int predicate) { return athanor::emulation::meet(predicate != 0) ? 1 : 0; }
-void __threadfence_system() {}
 
 float __half2float(__half value) { return athanor::widen(athanor::Float16{value.bits}); }
 __half __float2half_rn(float value) { return {athanor::narrow_to_float16(value).bits}; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -21,6 +22,10 @@ class GuardedMemory {
   bool holds(const void* memory, std::size_t bytes) const;
   /// Requires memory that was allocated.
   int device(const void* memory) const { return pieces_.at(static_cast<const std::byte*>(memory)).device; }
+  /// Requires an address within memory that was allocated.
+  int device_of(const void* address) const {
+    return std::prev(pieces_.upper_bound(static_cast<const std::byte*>(address)))->second.device;
+  }
   std::size_t left() const { return pieces_.size(); }
   /// "" or what was written outside of any piece.
   std::string damage() const;

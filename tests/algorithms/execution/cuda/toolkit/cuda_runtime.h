@@ -45,8 +45,6 @@ inline thread_local athanor::emulation::BlockIndex blockDim;
 
 void __syncthreads();
 int __syncthreads_and(int predicate);
-/// Orders nothing here: what is read and written in the right order only thanks to it is found to be wrong.
-void __threadfence_system();
 
 enum cudaError_t {
   cudaSuccess = 0,
