@@ -145,7 +145,7 @@ GpuSubstrate::GpuSubstrate(Simulator& simulator, const MappedSchedule& mapped, c
       costs_(costs),
       element_size_(element_size),
       unended_(mapped.lanes.size()),
-      in_memory_(mapped.lanes.size()) {
+      unmoved_(mapped.lanes.size()) {
   const std::uint64_t agents = schedule.agent_count().agents;
   for (const MappedSchedule::Lane& lane : mapped.lanes) {
     gpu_of_.push_back(static_cast<std::uint32_t>(lane.agent.value * std::uint64_t{gpus} / agents));
@@ -218,13 +218,11 @@ void GpuSubstrate::lay_out_streams(std::uint32_t gpus) {
     lane_of_.push_back(lane);
   };
   for (const LaneIndex lane : gpu_of_.ids()) {
-    add(lane, costs_.block_rate);
-    cross(streams_, caches[gpu(lane)]);
-  }
-  for (const LaneIndex lane : gpu_of_.ids()) {
-    add(lane, std::min(costs_.block_rate, costs_.memory_block_rate));
-    cross(streams_, caches[gpu(lane)]);
-    cross(streams_, memories[gpu(lane)]);
+    for (std::uint32_t part = 0; part < kParts; ++part) {
+      add(lane, part % 2 == 0 ? costs_.block_read_rate : costs_.block_write_rate);
+      cross(streams_, caches[gpu(lane)]);
+      cross(streams_, part < 2 ? kNoLink : memories[gpu(lane)]);
+    }
   }
   for (const MappedSchedule::Connection& connection : mapped_.connections) {
     const std::uint32_t from = gpu(connection.source_lane);
@@ -268,29 +266,36 @@ void GpuSubstrate::move(LaneIndex lane) {
   const Primitive primitive = present(lane);
   const Bytes bytes = element_size_ * primitive.count.count();
   const ConnectionId first{mapped_.lanes[lane].first_out.value + primitive.sends.first};
-  std::uint32_t slots = primitive.receives.count;
+  std::uint32_t sent_here = 0;
   ++unended_[lane];  // held until all have begun
   for (const ConnectionId connection : IdRange{first, ConnectionId{first.value + primitive.sends.count}}) {
     if (peer_stream_[connection] == kNoStream) {
-      ++slots;
+      ++sent_here;
     } else {
       stream(lane, peer_stream_[connection], bytes);
     }
   }
-  const Bytes in_slots = bytes * slots;
-  const Bytes in_buffers = bytes * (local_places(primitive) - primitive.receives.count);
-  const auto part = [](Bytes all, double share) { return Bytes{std::llround(static_cast<double>(all.count()) * share)}; };
-  const Bytes cached = part(in_slots, cached_slots_[gpu(lane)]) + part(in_buffers, cached_buffers_[gpu(lane)]);
-  in_memory_[lane] = in_slots + in_buffers - cached;
-  stream(lane, ConnectionId{lane.value}, cached);
-  if (cached == Bytes::zero()) { stream_memory(lane); }
+  const std::uint32_t operands = primitive.inputs() - primitive.receives.count;
+  const auto divide = [&](std::uint32_t slots, std::uint32_t buffers, std::size_t part) {
+    const double cached = slots * cached_slots_[gpu(lane)] + buffers * cached_buffers_[gpu(lane)];
+    const Bytes in_cache{std::llround(static_cast<double>(bytes.count()) * cached)};
+    unmoved_[lane][part] = in_cache;
+    unmoved_[lane][part + 2] = bytes * (slots + buffers) - in_cache;
+  };
+  divide(primitive.receives.count, operands, 0);
+  divide(sent_here, primitive.store ? 1 : 0, 1);
+  move_next(lane);
   stream_ended(lane);
 }
 
-/// Behind what it has in the cache, since a block has so many bytes under way, wherever they come from.
-void GpuSubstrate::stream_memory(LaneIndex lane) {
-  const ConnectionId own{static_cast<std::uint32_t>(gpu_of_.size()) + lane.value};
-  stream(lane, own, std::exchange(in_memory_[lane], Bytes::zero()));
+/// One part behind the other: a block has only so many bytes under way, wherever they come from and go to.
+void GpuSubstrate::move_next(LaneIndex lane) {
+  for (std::uint32_t part = 0; part < kParts; ++part) {
+    const Bytes bytes = std::exchange(unmoved_[lane][part], Bytes::zero());
+    if (bytes == Bytes::zero()) { continue; }
+    stream(lane, ConnectionId{lane.value * kParts + part}, bytes);
+    return;
+  }
 }
 
 void GpuSubstrate::stream(LaneIndex lane, ConnectionId number, Bytes bytes) {
@@ -301,7 +306,7 @@ void GpuSubstrate::stream(LaneIndex lane, ConnectionId number, Bytes bytes) {
 
 void GpuSubstrate::injected(ConnectionId stream) {
   const LaneIndex lane = lane_of_[stream];
-  if (stream.value == lane.value) { stream_memory(lane); }
+  if (stream.value < gpu_of_.size() * kParts) { move_next(lane); }
   stream_ended(lane);
 }
 

@@ -89,9 +89,9 @@ class ThreadSubstrate final : public MemorySubstrate {
   std::vector<Processor> processors_;
 };
 
-/// Thread blocks that carry out the lanes of a schedule on GPUs, a block for each. All that a primitive reads and
-/// writes in its GPU is one stream, of at most `block_rate`, and beyond the cache `memory_block_rate`; all streams of a
-/// GPU share its cache, and beyond it its memory, max-min fairly. What goes into another GPU is a stream of its own for each connection, which the blocks of
+/// Thread blocks that carry out the lanes of a schedule on GPUs, a block for each. What a primitive reads and what it
+/// writes in its GPU are streams one behind the other, of at most `block_read_rate` and `block_write_rate`; all streams
+/// of a GPU share its cache, and those of what the cache does not hold its memory, max-min fairly. What goes into another GPU is a stream of its own for each connection, which the blocks of
 /// both GPUs share the link between them for. A primitive is done when all its streams are; then its messages are
 /// there as soon as their receivers see a flag.
 class GpuSubstrate final : public MemorySubstrate, public MoveListener {
@@ -112,6 +112,8 @@ class GpuSubstrate final : public MemorySubstrate, public MoveListener {
 
  private:
   enum class Kind : std::uint32_t { message = kMessage, move };
+  /// What a primitive moves in its GPU: reads and writes in the cache, then reads and writes in memory.
+  static constexpr std::uint32_t kParts = 4;
 
   std::uint32_t gpu(LaneIndex lane) const { return gpu_of_[lane]; }
   Time notice(LaneIndex lane, LaneIndex other) const override {
@@ -124,7 +126,7 @@ class GpuSubstrate final : public MemorySubstrate, public MoveListener {
   Primitive present(LaneIndex lane) const;
   void move(LaneIndex lane);
   void stream(LaneIndex lane, ConnectionId number, Bytes bytes);
-  void stream_memory(LaneIndex lane);
+  void move_next(LaneIndex lane);
   void stream_ended(LaneIndex lane);
 
   const Schedule& schedule_;
@@ -133,11 +135,11 @@ class GpuSubstrate final : public MemorySubstrate, public MoveListener {
   IdVector<LaneIndex, std::uint32_t> gpu_of_;
   std::vector<double> cached_slots_;    ///< by GPU, the share of its connections' slots
   std::vector<double> cached_buffers_;  ///< by GPU, the share of its agents' buffers, beside the slots
-  FlowGraph streams_;                   ///< of each lane in the cache, in memory, then of each connection between two GPUs
+  FlowGraph streams_;                   ///< of each lane's parts, then of each connection between two GPUs
   IdVector<ConnectionId, ConnectionId> peer_stream_;  ///< by connection of the mapped schedule
   IdVector<ConnectionId, LaneIndex> lane_of_;         ///< by stream
   IdVector<LaneIndex, std::uint32_t> unended_;        ///< streams of its primitive
-  IdVector<LaneIndex, Bytes> in_memory_;              ///< of its primitive, not begun
+  IdVector<LaneIndex, std::array<Bytes, kParts>> unmoved_;  ///< parts of its primitive that have not begun
   std::unique_ptr<FlowNetwork> memory_;
 };
 

@@ -14,9 +14,8 @@ struct GpuCosts {
   Time message;                             ///< of a primitive that sends or receives, beside: it looks up connections
   Time flag;                                ///< until a block sees what another one of its GPU has sent
   Time peer_flag;                           ///< until a block sees what one of another GPU has sent
-  Bandwidth block_rate = Bandwidth::max();  ///< most that one block reads and writes in its GPU's cache
-  /// The same where what the GPU's blocks touch does not fit into the cache: as many bytes are under way, for longer.
-  Bandwidth memory_block_rate = Bandwidth::max();
+  Bandwidth block_read_rate = Bandwidth::max();   ///< most that one block reads in its GPU
+  Bandwidth block_write_rate = Bandwidth::max();  ///< most that one block writes in its GPU, behind what it has read
   Bytes cache_size;                         ///< of a GPU's L2
   Bandwidth cache_rate = Bandwidth::max();  ///< of all blocks of a GPU together
   Bandwidth memory_rate =

@@ -56,9 +56,9 @@ static void visit(Fields& fields, GpuCosts& costs) {
   fields.optional("message", costs.message, "Of a primitive that sends or receives, beside");
   fields.optional("flag", costs.flag, "Until a block sees what another one of its GPU has sent");
   fields.optional("peer_flag", costs.peer_flag, "The same from another GPU");
-  fields.optional("block_rate", costs.block_rate, "Most that one block reads and writes; absent: no limit");
-  fields.optional("memory_block_rate", costs.memory_block_rate,
-                  "The same, where what all touch does not fit into the cache; absent: block_rate alone");
+  fields.optional("block_read_rate", costs.block_read_rate, "Most that one block reads; absent: no limit");
+  fields.optional("block_write_rate", costs.block_write_rate,
+                  "Most that one block writes, behind what it has read; absent: no limit");
   fields.optional("cache_size", costs.cache_size, "Of a GPU's L2");
   fields.optional("cache_rate", costs.cache_rate, "Of all blocks of a GPU together; absent: no limit");
   fields.required("memory_rate", costs.memory_rate, "The same, where what they touch does not fit into the cache");

@@ -59,8 +59,8 @@ std::string summary(const GpuCosts& costs, const GpuNote& note, const std::vecto
   time("primitive", costs.primitive);
   time("message", costs.message);
   time("flag", costs.flag);
-  rate("block_rate", costs.block_rate);
-  rate("memory_block_rate", costs.memory_block_rate);
+  rate("block_read_rate", costs.block_read_rate);
+  rate("block_write_rate", costs.block_write_rate);
   rate("cache_rate", costs.cache_rate);
   rate("memory_rate", costs.memory_rate);
   if (note.gpus.gpus > 1) {

@@ -37,7 +37,7 @@ FittedCost<GpuCosts> rate(const char* name, Bandwidth GpuCosts::*member) {
 
 GpuParameters copy_parameters() {
   return {time("launch", &GpuCosts::launch), time("primitive", &GpuCosts::primitive),
-          rate("block_rate", &GpuCosts::block_rate), rate("memory_block_rate", &GpuCosts::memory_block_rate),
+          rate("block_read_rate", &GpuCosts::block_read_rate), rate("block_write_rate", &GpuCosts::block_write_rate),
           rate("cache_rate", &GpuCosts::cache_rate), rate("memory_rate", &GpuCosts::memory_rate)};
 }
 
@@ -53,8 +53,8 @@ GpuCosts first_guess(const GpuMachine& machine) {
   costs.primitive = Time{1'000'000};
   costs.message = Time{500'000};
   costs.flag = Time{700'000};
-  costs.block_rate = Bandwidth{50'000'000'000};
-  costs.memory_block_rate = Bandwidth{30'000'000'000};
+  costs.block_read_rate = Bandwidth{50'000'000'000};
+  costs.block_write_rate = Bandwidth{50'000'000'000};
   costs.cache_size = machine.cache_size;
   costs.cache_rate = Bandwidth{4'000'000'000'000};
   costs.memory_rate = Bandwidth{1'500'000'000'000};

@@ -132,7 +132,7 @@ class CudaExecutor::State {
         element_(static_cast<std::int64_t>(athanor::element_size(request.type))) {
     require(request.slots >= schedule.least_slots(), "{} slots where the schedule needs {}", request.slots,
             schedule.least_slots());
-    require(request.threads > 0 && request.threads <= 1024, "{} threads for a block", request.threads);
+    require(request.threads > 0 && request.threads <= kMostThreads, "{} threads for a block", request.threads);
     require_few_places(tables_);
     share_lanes();
     allocate_buffers(schedule);

@@ -10,6 +10,8 @@ namespace athanor {
 
 /// Most operands and messages that one primitive reduces, and most places that its value goes to.
 constexpr std::uint32_t kMostPlaces = 130;
+/// Most threads of a block; the kernel is compiled for the registers that so many leave to each.
+constexpr std::uint32_t kMostThreads = 1024;
 
 /// A connection as both of its ends see it. Slots and `filled` are in the memory of the receiver's GPU, `freed` in the
 /// sender's, so that each side polls its own memory; the other side writes over NVLink or PCIe.

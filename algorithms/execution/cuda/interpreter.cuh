@@ -7,23 +7,15 @@
 
 namespace athanor {
 
-/// Elements (or Packs of them) of one operand, message or store of the present primitive.
+/// Elements of one operand, message or store of the present primitive.
 template <class T>
 struct Strip {
   T* base;
   std::int64_t run;  ///< 0: contiguous
   std::int64_t stride;
+  std::uint64_t inverse;  ///< of the run in Packs, where it is made of them: see StripOfPacks
 
-  __device__ T& operator[](std::int64_t k) const { return base[run == 0 ? k : strided(k)]; }
-
- private:
-  /// GPUs divide 32 bits several times as fast as 64.
-  __device__ std::int64_t strided(std::int64_t k) const {
-    if ((k | run) >> 32 != 0) { return k / run * stride + k % run; }
-    const auto index = static_cast<std::uint32_t>(k);
-    const std::uint32_t row = index / static_cast<std::uint32_t>(run);
-    return row * stride + (index - row * static_cast<std::uint32_t>(run));
-  }
+  __device__ T& operator[](std::int64_t k) const { return base[run == 0 ? k : k / run * stride + k % run]; }
 };
 
 /// One primitive with all addresses resolved, shared by the threads of a block.
@@ -46,6 +38,31 @@ template <class T>
 struct alignas(16) Pack {
   static constexpr int kCount = 16 / sizeof(T);
   T values[kCount];
+};
+
+/// The same in Packs, of which there are fewer than 2^32.
+template <class T>
+struct StripOfPacks {
+  Pack<T>* base;
+  std::uint32_t run;  ///< 0: contiguous
+  std::uint32_t stride;
+  /// 2^64 / run, rounded up, whose product with any number of 32 bits has the quotient in its upper half; 0 for a run of
+  /// one. A division takes a GPU several times as long.
+  std::uint64_t inverse;
+
+  __device__ explicit StripOfPacks(const Strip<T>& strip)
+      : base(reinterpret_cast<Pack<T>*>(strip.base)),
+        run(static_cast<std::uint32_t>(strip.run / Pack<T>::kCount)),
+        stride(static_cast<std::uint32_t>(strip.stride / Pack<T>::kCount)),
+        inverse(strip.inverse) {}
+  __device__ static std::uint64_t inverse_of(std::int64_t run) {
+    return run <= 1 ? 0 : ~std::uint64_t{0} / static_cast<std::uint64_t>(run) + 1;
+  }
+  __device__ Pack<T>& operator[](std::uint32_t k) const {
+    if (run == 0) { return base[k]; }
+    const auto row = inverse == 0 ? k : static_cast<std::uint32_t>(__umul64hi(k, inverse));
+    return base[std::uint64_t{row} * stride + (k - row * run)];
+  }
 };
 
 // References to what is not const, though nothing is written through some of them: not every release of libcu++ has
@@ -84,13 +101,13 @@ template <class T>
 __device__ Strip<T> place(const DeviceView& view, const LaneTables::CellRange& range, std::uint32_t agent,
                           std::int64_t moved_loops) {
   T* base = reinterpret_cast<T*>(view.buffers[agent * 3 + range.buffer]);
-  return {base + range.first + moved_loops * view.shift[range.buffer], range.run, range.stride};
+  return {base + range.first + moved_loops * view.shift[range.buffer], range.run, range.stride, 0};
 }
 
 template <class T>
 __device__ Strip<T> slot(const DeviceView& view, const DeviceConnection& connection, std::uint64_t message) {
   T* base = reinterpret_cast<T*>(connection.slots);
-  return {base + static_cast<std::int64_t>(message % view.slots) * view.message_limit, 0, 0};
+  return {base + static_cast<std::int64_t>(message % view.slots) * view.message_limit, 0, 0, 0};
 }
 
 /// Each condition of the start is polled by a thread of its own.
@@ -136,16 +153,12 @@ __device__ Strip<T> output_place(const DeviceView& view, const LaneTables::Lane&
   return slot<T>(view, connection, *connection.sent);
 }
 
-/// Whether its runs begin and end with Packs.
+/// Whether its runs begin and end with Packs, which indices of 32 bits reach.
 template <class T>
-__device__ bool in_packs(const Strip<T>& strip) {
-  return reinterpret_cast<std::uintptr_t>(strip.base) % 16 == 0 && strip.run % Pack<T>::kCount == 0 &&
+__device__ bool in_packs(const Strip<T>& strip, std::int64_t count) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  return count < kMost * Pack<T>::kCount && strip.stride < kMost * Pack<T>::kCount && reinterpret_cast<std::uintptr_t>(strip.base) % 16 == 0 && strip.run % Pack<T>::kCount == 0 &&
          strip.stride % Pack<T>::kCount == 0;
-}
-
-template <class T>
-__device__ Strip<Pack<T>> packs_of(const Strip<T>& strip) {
-  return {reinterpret_cast<Pack<T>*>(strip.base), strip.run / Pack<T>::kCount, strip.stride / Pack<T>::kCount};
 }
 
 /// Where the primitive reads and writes. Each place is looked up by a thread of its own: its address takes several
@@ -162,21 +175,22 @@ __device__ Places resolve(const DeviceView& view, const LaneTables::Lane& lane, 
     Strip<T>& strip = k < inputs ? step.in[k] : step.out[k - inputs];
     strip = k < inputs ? input_place<T>(view, lane, moved_loops, entry, k)
                        : output_place<T>(view, lane, moved_loops, entry, k - inputs);
-    packed = packed && in_packs(strip);
+    strip.inverse = StripOfPacks<T>::inverse_of(strip.run / Pack<T>::kCount);
+    packed = packed && in_packs(strip, entry.count);
   }
   return {inputs, outputs, __syncthreads_and(packed) != 0};
 }
 
 /// Reduces kBatch packs of a thread at once, those `k`, `k + blockDim.x` and so on: their loads are under way together.
 template <class T, class Operation, int kBatch>
-__device__ void reduce_batch(const Step<T>& step, const Places& places, std::int64_t k, std::uint32_t divisor) {
-  const std::int64_t apart = blockDim.x;
+__device__ void reduce_batch(const Step<T>& step, const Places& places, std::uint32_t k, std::uint32_t divisor) {
+  const std::uint32_t apart = blockDim.x;
   Pack<T> values[kBatch];
-  const Strip<Pack<T>> first = packs_of(step.in[0]);
+  const StripOfPacks<T> first(step.in[0]);
 #pragma unroll
   for (int b = 0; b < kBatch; ++b) { values[b] = first[k + b * apart]; }
   for (std::uint32_t i = 1; i < places.inputs; ++i) {
-    const Strip<Pack<T>> input = packs_of(step.in[i]);
+    const StripOfPacks<T> input(step.in[i]);
     Pack<T> others[kBatch];
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) { others[b] = input[k + b * apart]; }
@@ -196,17 +210,17 @@ __device__ void reduce_batch(const Step<T>& step, const Places& places, std::int
     }
   }
   for (std::uint32_t o = 0; o < places.outputs; ++o) {
-    const Strip<Pack<T>> output = packs_of(step.out[o]);
+    const StripOfPacks<T> output(step.out[o]);
 #pragma unroll
     for (int b = 0; b < kBatch; ++b) { output[k + b * apart] = values[b]; }
   }
 }
 
 template <class T, class Operation>
-__device__ void reduce_packs(const Step<T>& step, const Places& places, std::int64_t packs, std::uint32_t divisor) {
-  constexpr int kBatch = 4;
-  std::int64_t k = threadIdx.x;
-  for (; k + (kBatch - 1) * static_cast<std::int64_t>(blockDim.x) < packs; k += kBatch * blockDim.x) {
+__device__ void reduce_packs(const Step<T>& step, const Places& places, std::uint32_t packs, std::uint32_t divisor) {
+  constexpr int kBatch = sizeof(T) == 1 ? 2 : 4;  // as many as registers hold: sums of bytes take four for a pack
+  std::uint32_t k = threadIdx.x;
+  for (; k + (kBatch - 1) * blockDim.x < packs; k += kBatch * blockDim.x) {
     reduce_batch<T, Operation, kBatch>(step, places, k, divisor);
   }
   for (; k < packs; k += blockDim.x) { reduce_batch<T, Operation, 1>(step, places, k, divisor); }
@@ -216,9 +230,9 @@ template <class T, class Operation>
 __device__ void reduce(const Step<T>& step, const Places& places, std::uint32_t divisor) {
   const std::int64_t count = step.entry.count;
   if (places.inputs == 0) { return; }  // only synchronises
-  const std::int64_t packs = places.packed ? count / Pack<T>::kCount : 0;
+  const auto packs = static_cast<std::uint32_t>(places.packed ? count / Pack<T>::kCount : 0);
   reduce_packs<T, Operation>(step, places, packs, divisor);
-  for (std::int64_t k = packs * Pack<T>::kCount + threadIdx.x; k < count; k += blockDim.x) {
+  for (std::int64_t k = std::int64_t{packs} * Pack<T>::kCount + threadIdx.x; k < count; k += blockDim.x) {
     T value = step.in[0][k];
     for (std::uint32_t i = 1; i < places.inputs; ++i) { value = combine<Operation>(value, step.in[i][k]); }
     if (divisor > 1) { value = divided(value, divisor); }
@@ -246,7 +260,7 @@ __device__ inline void end_primitive(const DeviceView& view, const LaneTables::E
 
 /// One block per lane, all of them resident at once. Knows no algorithm: it interprets the tables of its lane.
 template <class T, class Operation>
-__global__ void run_lanes(const DeviceView view) {
+__global__ void __launch_bounds__(kMostThreads) run_lanes(const DeviceView view) {
   // Bytes, since what lies in shared memory may have no constructor.
   alignas(Step<T>) __shared__ std::byte storage[sizeof(Step<T>)];
   Step<T>& step = *reinterpret_cast<Step<T>*>(storage);

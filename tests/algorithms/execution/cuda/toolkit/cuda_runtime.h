@@ -11,6 +11,7 @@
 #define __device__
 #define __host__
 #define __global__
+#define __launch_bounds__(threads)
 // A block is one thread of this process, and the threads of the block take turns on it (block_threads.hpp).
 #define __shared__ static thread_local
 
@@ -45,6 +46,10 @@ inline thread_local athanor::emulation::BlockIndex blockDim;
 
 void __syncthreads();
 int __syncthreads_and(int predicate);
+__extension__ using UnsignedOf128 = unsigned __int128;
+inline std::uint64_t __umul64hi(std::uint64_t a, std::uint64_t b) {
+  return static_cast<std::uint64_t>(static_cast<UnsignedOf128>(a) * b >> 64U);
+}
 
 enum cudaError_t {
   cudaSuccess = 0,
