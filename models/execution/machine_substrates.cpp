@@ -1,6 +1,8 @@
 #include "models/execution/machine_substrates.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -181,7 +183,8 @@ IdVector<ConnectionId, std::uint64_t> GpuSubstrate::messages_sent() const {
   return messages;
 }
 
-/// What the executor touches on each GPU: the slots of what they receive that are ever filled, and buffers of its agents.
+/// What the executor touches on each GPU: the slots of what they receive that are ever filled, and buffers of its
+/// agents.
 void GpuSubstrate::find_cached(std::uint32_t gpus, std::uint32_t slots) {
   std::vector<Elements> in_slots(gpus);
   const IdVector<ConnectionId, std::uint64_t> messages = messages_sent();
@@ -196,7 +199,9 @@ void GpuSubstrate::find_cached(std::uint32_t gpus, std::uint32_t slots) {
     const Elements own = memory.in_place ? Elements::zero() : memory.input;
     in_buffers[agent.value * std::uint64_t{gpus} / agents] += own + memory.output + memory.scratch;
   }
-  const auto share = [&](Elements elements) { return cached_share(element_size_ * elements.count(), costs_.cache_size); };
+  const auto share = [&](Elements elements) {
+    return cached_share(element_size_ * elements.count(), costs_.cache_size);
+  };
   for (std::uint32_t gpu = 0; gpu < gpus; ++gpu) {
     cached_slots_.push_back(share(in_slots[gpu]));
     cached_buffers_.push_back(share(in_slots[gpu] + in_buffers[gpu]));

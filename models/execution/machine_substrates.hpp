@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -91,9 +92,10 @@ class ThreadSubstrate final : public MemorySubstrate {
 
 /// Thread blocks that carry out the lanes of a schedule on GPUs, a block for each. What a primitive reads and what it
 /// writes in its GPU are streams one behind the other, of at most `block_read_rate` and `block_write_rate`; all streams
-/// of a GPU share its cache, and those of what the cache does not hold its memory, max-min fairly. What goes into another GPU is a stream of its own for each connection, which the blocks of
-/// both GPUs share the link between them for. A primitive is done when all its streams are; then its messages are
-/// there as soon as their receivers see a flag.
+/// of a GPU share its cache, and those of what the cache does not hold its memory, max-min fairly. What goes into
+/// another GPU is a stream of its own for each connection, which the blocks of both GPUs share the link between them
+/// for. A primitive is done when all its streams are; then its messages are there as soon as their receivers see a
+/// flag.
 class GpuSubstrate final : public MemorySubstrate, public MoveListener {
  public:
   /// Borrows all of them. Agent a is on GPU a * gpus / agents, as the executor spreads them. `slots`: of a connection.
@@ -136,9 +138,9 @@ class GpuSubstrate final : public MemorySubstrate, public MoveListener {
   std::vector<double> cached_slots_;    ///< by GPU, the share of its connections' slots
   std::vector<double> cached_buffers_;  ///< by GPU, the share of its agents' buffers, beside the slots
   FlowGraph streams_;                   ///< of each lane's parts, then of each connection between two GPUs
-  IdVector<ConnectionId, ConnectionId> peer_stream_;  ///< by connection of the mapped schedule
-  IdVector<ConnectionId, LaneIndex> lane_of_;         ///< by stream
-  IdVector<LaneIndex, std::uint32_t> unended_;        ///< streams of its primitive
+  IdVector<ConnectionId, ConnectionId> peer_stream_;        ///< by connection of the mapped schedule
+  IdVector<ConnectionId, LaneIndex> lane_of_;               ///< by stream
+  IdVector<LaneIndex, std::uint32_t> unended_;              ///< streams of its primitive
   IdVector<LaneIndex, std::array<Bytes, kParts>> unmoved_;  ///< parts of its primitive that have not begun
   std::unique_ptr<FlowNetwork> memory_;
 };

@@ -56,6 +56,7 @@ static void visit(Fields& fields, GpuCosts& costs) {
   fields.optional("message", costs.message, "Of a primitive that sends or receives, beside");
   fields.optional("flag", costs.flag, "Until a block sees what another one of its GPU has sent");
   fields.optional("peer_flag", costs.peer_flag, "The same from another GPU");
+  fields.renamed("block_rate", "block_read_rate");
   fields.optional("block_read_rate", costs.block_read_rate, "Most that one block reads; absent: no limit");
   fields.optional("block_write_rate", costs.block_write_rate,
                   "Most that one block writes, behind what it has read; absent: no limit");

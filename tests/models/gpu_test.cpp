@@ -34,7 +34,9 @@ GpuCosts plain_costs() {
   costs.primitive = 300_ns;
   costs.flag = 700_ns;
   costs.peer_flag = 1500_ns;
-  costs.block_rate = 1_GBps;
+  costs.block_read_rate = 1_GBps;
+  costs.block_write_rate = 1_GBps;
+  costs.cache_size = Bytes::zero();
   return costs;
 }
 
@@ -116,16 +118,29 @@ TEST_CASE("no run beats the memory, nor its busiest block, and none is slower th
         costs.memory_rate = memory;
         const Time time = time_of(*schedule, costs);
         CHECK(time >= costs.launch + transfer_time(traffic.all, memory));
-        CHECK(time >= costs.launch + transfer_time(traffic.busiest, costs.block_rate));
+        CHECK(time >= costs.launch + transfer_time(traffic.busiest, costs.block_read_rate));
         const auto primitives = static_cast<std::int64_t>(traffic.primitives);
         CHECK(time <= costs.launch + (costs.primitive + costs.flag) * primitives +
-                          transfer_time(traffic.all, std::min(memory, costs.block_rate)) + 1_ns * primitives);
+                          transfer_time(traffic.all, std::min(memory, costs.block_read_rate)) + 1_ns * primitives);
       }
     }
   }
 }
 
-TEST_CASE("what fits into the cache does not touch the memory, and one byte less of cache makes all of it do so") {
+TEST_CASE("a block reads at one rate and then writes at another, and messages cost what looking them up takes") {
+  // One rank copies; of two, rank 0 reads and writes a slot, and rank 1 reads it and writes.
+  const auto copy = schedule_of(CollectiveKind::all_reduce, "ring", 1, Elements{4096});
+  const auto send = schedule_of(CollectiveKind::send_receive, "direct", 2, Elements{4096});
+  GpuCosts costs = plain_costs();
+  costs.block_read_rate = 2_GBps;
+  costs.block_write_rate = 500_MBps;
+  costs.message = 200_ns;
+  const Time moved = transfer_time(16_KiB, 2_GBps) + transfer_time(16_KiB, 500_MBps);
+  CHECK(time_of(*copy, costs) == costs.launch + costs.primitive + moved);
+  CHECK(time_of(*send, costs) == costs.launch + (costs.primitive + costs.message + moved) * 2 + costs.flag);
+}
+
+TEST_CASE("what fits into the cache does not touch the memory, and of what is larger a cache holds e^(-m (1 - h))") {
   const std::uint32_t ranks = 4;
   const auto ring = schedule_of(CollectiveKind::all_reduce, "ring", ranks, Elements{4096});
   GpuCosts costs = plain_costs();
@@ -137,11 +152,26 @@ TEST_CASE("what fits into the cache does not touch the memory, and one byte less
   GpuCosts unlimited = costs;
   unlimited.memory_rate = Bandwidth::max();
   CHECK(time_of(*ring, costs) == time_of(*ring, unlimited));
-  costs.cache_size = kept - 1_B;
-  CHECK(time_of(*ring, costs) > time_of(*ring, unlimited) * 5);
-  costs.cache_size = kept;
   costs.cache_rate = 100_MBps;
   CHECK(time_of(*ring, costs) > time_of(*ring, unlimited) * 5);
+  // One rank that copies touches 32 KiB, twice the cache: h = e^(-2 (1 - h)) has the solution 0.20319.
+  const auto copy = schedule_of(CollectiveKind::all_reduce, "ring", 1, Elements{4096});
+  costs = plain_costs();
+  costs.memory_rate = 100_MBps;
+  costs.cache_size = 16_KiB;
+  const double cached = 0.2031878700;
+  const double seconds = 32'768 * (cached / 1e9 + (1 - cached) / 1e8);
+  const Time moved = time_of(*copy, costs) - costs.launch - costs.primitive;
+  CHECK(static_cast<double>(moved.count()) * 1e-12 == doctest::Approx(seconds).epsilon(1e-4));
+}
+
+TEST_CASE("slots that no message ever fills are not touched") {
+  // One message of 16 KiB from one rank to the other, through the first of eight slots.
+  const auto send = schedule_of(CollectiveKind::send_receive, "direct", 2, Elements{4096});
+  GpuCosts costs = plain_costs();
+  costs.memory_rate = 100_MBps;
+  costs.cache_size = 16_KiB * 4;
+  CHECK(simulate_on_gpus(*send, 1, costs, 4_B, 8, {}).time == simulate_on_gpus(*send, 1, costs, 4_B, 1, {}).time);
 }
 
 TEST_CASE("between two GPUs reading and writing across go side by side, and the flag takes longer") {

@@ -72,6 +72,10 @@ class TrainingPage(unittest.TestCase):
         self.assertEqual(part("fabrics"), self.page.fabrics(ATHANOR))
 
     @unittest.skipIf(ATHANOR is None, "needs the path of athanor as its argument")
+    def test_steps_that_no_fit_has_seen_are_simulated_so(self):
+        self.assertEqual(part("held_out"), self.page.held_out(ATHANOR))
+
+    @unittest.skipIf(ATHANOR is None, "needs the path of athanor as its argument")
     def test_a_step_of_each_scenario_is_simulated_so(self):
         for name, lines in steps_by_scenario().items():
             case = lines[0][0].split(": ", 1)[1]

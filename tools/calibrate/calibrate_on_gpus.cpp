@@ -37,7 +37,7 @@ std::vector<TimedProbe> measured(std::vector<Probe> probes, std::uint32_t rounds
 
 GpuNote note_of_today(const GpuFacts& facts) {
   Machine machine = this_machine();
-  machine.gpus = facts.models;
+  machine.gpus = counted_models(facts.models);
   GpuNote note;
   note.machine = machine_id(machine);
   note.date = calibration_date();

@@ -36,9 +36,12 @@ FittedCost<GpuCosts> rate(const char* name, Bandwidth GpuCosts::*member) {
 }
 
 GpuParameters copy_parameters() {
-  return {time("launch", &GpuCosts::launch), time("primitive", &GpuCosts::primitive),
-          rate("block_read_rate", &GpuCosts::block_read_rate), rate("block_write_rate", &GpuCosts::block_write_rate),
-          rate("cache_rate", &GpuCosts::cache_rate), rate("memory_rate", &GpuCosts::memory_rate)};
+  return {time("launch", &GpuCosts::launch),
+          time("primitive", &GpuCosts::primitive),
+          rate("block_read_rate", &GpuCosts::block_read_rate),
+          rate("block_write_rate", &GpuCosts::block_write_rate),
+          rate("cache_rate", &GpuCosts::cache_rate),
+          rate("memory_rate", &GpuCosts::memory_rate)};
 }
 
 GpuParameters peer_parameters() {
@@ -73,7 +76,8 @@ bool is_copy(const Probe& probe) { return probe.name.find("blocks copy") != std:
 
 Time time_on_gpus(const Probe& probe, const GpuCosts& costs) {
   const Schedule& schedule = *probe.schedule;
-  return simulate_on_gpus(schedule, probe.workers, costs, Bytes{4}, schedule.least_slots(), {}).time;
+  const std::uint32_t slots = std::max(costs.slots, schedule.least_slots());
+  return simulate_on_gpus(schedule, probe.workers, costs, Bytes{4}, slots, {}).time;
 }
 
 GpuCosts fit_gpu_costs(std::vector<TimedProbe>& probes, const GpuFitSettings& settings) {

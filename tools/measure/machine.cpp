@@ -140,7 +140,7 @@ std::string machine_id(const Machine& machine) {
   if (machine.sockets > 1) { parts.push_back(counted(machine.sockets, "socket")); }
   if (machine.cores > 0) { parts.push_back(counted(machine.cores, "core")); }
   if (machine.threads > 0 && machine.threads != machine.cores) { parts.push_back(counted(machine.threads, "thread")); }
-  if (!machine.gpus.empty()) { parts.push_back(counted_models(machine.gpus)); }
+  if (!machine.gpus.empty()) { parts.push_back(machine.gpus); }
   return fmt::format("{}", joined(parts, ", "));
 }
 
@@ -158,7 +158,7 @@ Measurement::Facts hardware_facts(const Machine& machine) {
   number("threads", machine.threads);
   if (machine.memory) { text("memory", rounded_text(*machine.memory)); }
   text("caches", machine.caches);
-  text("gpus", counted_models(machine.gpus));
+  text("gpus", machine.gpus);
   return facts;
 }
 

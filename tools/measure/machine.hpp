@@ -18,7 +18,7 @@ struct Machine {
   std::optional<Bytes> memory;
   std::string caches;  ///< "L1d 48 KiB, L2 2 MiB, L3 480 MiB" as the first processor has them
   std::string kernel;  ///< "Linux 6.1.0 x86_64"
-  std::vector<std::string> gpus;
+  std::string gpus;    ///< as counted_models says
 };
 
 /// `root`: "" or a folder that stands for the root of the file system, with its proc/ and sys/, for tests.

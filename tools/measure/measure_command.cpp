@@ -169,8 +169,7 @@ class Measuring {
         request_(request_of(options, backends.all())),
         points_(plan(request_, backends.all(), [&](const std::string& text) { note(text); })) {
     check_writable(options.output);
-    const std::string gpu = backends.fact("gpu");
-    if (!gpu.empty()) { machine_.gpus = {gpu}; }
+    machine_.gpus = backends.fact("gpu");
     check_memory();
   }
 

@@ -175,7 +175,8 @@ class CudaExecutor::State {
 
   /// Of its sender and its receiver.
   std::pair<std::size_t, std::size_t> shares_of(const LaneTables::Connection& connection) const {
-    return {share_of(tables_.lanes[connection.source_lane].agent), share_of(tables_.lanes[connection.target_lane].agent)};
+    return {share_of(tables_.lanes[connection.source_lane].agent),
+            share_of(tables_.lanes[connection.target_lane].agent)};
   }
 
   void share_lanes() {

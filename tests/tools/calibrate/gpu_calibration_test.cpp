@@ -23,7 +23,9 @@ GpuCosts known_costs(std::uint32_t gpus) {
   costs.launch = 6_us;
   costs.primitive = 1300_ns;
   costs.flag = 800_ns;
-  costs.block_rate = 60_GBps;
+  costs.message = 900_ns;
+  costs.block_read_rate = 90_GBps;
+  costs.block_write_rate = 50_GBps;
   costs.cache_size = 32_MiB;
   costs.cache_rate = 3500_GBps;
   costs.memory_rate = 2500_GBps;
@@ -65,7 +67,9 @@ TEST_CASE("the costs of GPUs with which the model itself was timed are found aga
     CHECK(off(found.launch, known.launch) < 0.1);
     CHECK(off(found.primitive, known.primitive) < 0.1);
     CHECK(off(found.flag, known.flag) < 0.15);
-    CHECK(off(found.block_rate, known.block_rate) < 0.05);
+    CHECK(off(found.message, known.message) < 0.15);
+    CHECK(off(found.block_read_rate, known.block_read_rate) < 0.05);
+    CHECK(off(found.block_write_rate, known.block_write_rate) < 0.05);
     CHECK(off(found.cache_rate, known.cache_rate) < 0.05);
     CHECK(off(found.memory_rate, known.memory_rate) < 0.05);
     if (gpus == 2) {
@@ -120,7 +124,8 @@ TEST_CASE("ranks that share GPUs are simulated from a scenario, with a profile o
                                          profile + "}");
   };
   const std::string gpus = R"({"shared_gpus": {"ranks": 4}})";
-  const std::string costs = R"({"gpus": {"launch": "5us", "block_rate": "60GB/s", "memory_rate": "100GB/s"}})";
+  const std::string costs =
+      R"({"gpus": {"launch": "5us", "block_read_rate": "60GB/s", "block_write_rate": "60GB/s", "memory_rate": "100GB/s"}})";
   const Ran ran = athanor_run({"run", scenario(gpus, costs), "--json"});
   REQUIRE(ran.code == 0);
   // A quarter of the payload at 100 / 4 GB/s, 6 x 4 - 4 times.

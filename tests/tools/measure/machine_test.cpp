@@ -40,7 +40,7 @@ TEST_CASE("sockets, cores, caches and memory are read as the system writes them"
   CHECK(machine.memory == Bytes{24684084LL * 1024});
   machine.threads = 8;
   CHECK(machine_id(machine) == "Some CPU @ 2.00GHz, 2 sockets, 4 cores, 8 threads");
-  machine.gpus = {"H100", "H100"};
+  machine.gpus = counted_models({"H100", "H100"});
   CHECK(machine_id(machine) == "Some CPU @ 2.00GHz, 2 sockets, 4 cores, 8 threads, 2 x H100");
   const auto facts = hardware_facts(machine);
   CHECK(facts[4] == std::pair<std::string, std::variant<std::int64_t, std::string>>{"memory", "23.5 GiB"});
