@@ -11,10 +11,10 @@ namespace athanor {
 AdaptiveRoutes::AdaptiveRoutes(const Router& router, const Fabric& fabric)
     : router_(router), flows_(router.paths() > 1 ? fabric.links() : 0, 0) {}
 
-std::uint64_t AdaptiveRoutes::load(const Path& way, const std::vector<Path>& all) const {
+std::uint64_t AdaptiveRoutes::load(const Path& path, const std::vector<Path>& all) const {
   std::uint64_t busiest = 0;
   std::uint64_t links = 0;
-  for (const LinkId link : way) {
+  for (const LinkId link : path) {
     const bool shared = std::all_of(all.begin(), all.end(), [&](const Path& other) {
       return std::find(other.begin(), other.end(), link) != other.end();
     });

@@ -132,11 +132,11 @@ std::vector<std::uint32_t> ProgramDraft::order(WorkloadDraft& draft) const {
 void ProgramDraft::complain_of_circle(WorkloadDraft& draft, const std::vector<std::uint32_t>& waiting) const {
   const auto stuck = std::find_if(waiting.begin(), waiting.end(), [](std::uint32_t n) { return n > 0; });
   auto at = static_cast<std::uint32_t>(stuck - waiting.begin());
-  std::vector<std::uint32_t> way;
+  std::vector<std::uint32_t> cycle;
   std::vector<bool> seen(waiting.size(), false);
   while (!seen[at]) {
     seen[at] = true;
-    way.push_back(at);
+    cycle.push_back(at);
     const Workload::Operation& operation = worker_.operations[at];
     for (std::uint32_t d = 0; d < operation.dependencies; ++d) {
       const std::uint32_t other = worker_.dependencies[operation.first_dependency + d];
@@ -145,8 +145,8 @@ void ProgramDraft::complain_of_circle(WorkloadDraft& draft, const std::vector<st
   }
   constexpr std::size_t kTold = 6;
   std::string circle;
-  const auto begin = std::find(way.begin(), way.end(), at);
-  const auto length = static_cast<std::size_t>(way.end() - begin);
+  const auto begin = std::find(cycle.begin(), cycle.end(), at);
+  const auto length = static_cast<std::size_t>(cycle.end() - begin);
   for (std::size_t i = 0; i < std::min(length, kTold); ++i) {
     circle += fmt::format("{} waits for ", text_of(draft, *(begin + static_cast<std::ptrdiff_t>(i))));
   }

@@ -182,24 +182,24 @@ JsonValue checked(const std::string& text, const std::string& file, const FieldV
   return json_value_of(text).value();
 }
 
-/// As many as there are contestants.
-void read_comparison_row(Fields& line, const char* key, std::size_t contestants, void (*read)(FieldValue&)) {
-  const auto count = static_cast<std::uint32_t>(contestants);
-  line.required_value(key, "One for each contestant", [&](FieldValue& row) { row.list(read, {count, count}); });
+/// As many as there are alternatives.
+void read_comparison_row(Fields& line, const char* key, std::size_t alternatives, void (*read)(FieldValue&)) {
+  const auto count = static_cast<std::uint32_t>(alternatives);
+  line.required_value(key, "One for each alternative", [&](FieldValue& row) { row.list(read, {count, count}); });
 }
 
 void read_condition(const std::string& key, FieldValue& value) {
   key == "bytes" ? read_count(value) : read_word(value);
 }
 
-void read_comparison_line(Fields& line, std::size_t contestants, bool costs) {
-  read_comparison_row(line, "values", contestants, &read_figure_or_null);
-  read_comparison_row(line, "ratios", contestants, &read_figure_or_null);
-  read_comparison_row(line, "algorithms", contestants, &read_word_or_null);
+void read_comparison_line(Fields& line, std::size_t alternatives, bool costs) {
+  read_comparison_row(line, "values", alternatives, &read_figure_or_null);
+  read_comparison_row(line, "ratios", alternatives, &read_figure_or_null);
+  read_comparison_row(line, "algorithms", alternatives, &read_word_or_null);
   line.required_value("winners", "Who reach the best", &read_words);
   line.optional_value("certainty", "That the winner wins", &read_figure_or_null);
   if (costs) {
-    read_comparison_row(line, "against", contestants, &read_figure_or_null);
+    read_comparison_row(line, "against", alternatives, &read_figure_or_null);
     line.required_value("front", "Whom nobody beats", &read_words);
   }
   line.entries("What tells lines apart", &read_condition);
@@ -218,11 +218,12 @@ void read_crossover(Fields& crossover) {
 void read_comparison_fields(Fields& fields) {
   std::string word;
   std::string cost;
-  std::vector<std::string> contestants;
+  std::vector<std::string> alternatives;
   for (const char* key : {"by", "figure", "base"}) { fields.required(key, word, "What is compared"); }
   fields.optional("against", cost, "What it costs");
-  fields.required("contestants", contestants, "By name");
-  const std::size_t count = contestants.size();
+  fields.renamed("contestants", "alternatives");
+  fields.required("alternatives", alternatives, "By name");
+  const std::size_t count = alternatives.size();
   fields.required_value("lines", "One for each condition", [&](FieldValue& lines) {
     lines.list([&](FieldValue& each) {
       each.object([&](Fields& line) { read_comparison_line(line, count, !cost.empty()); });
@@ -243,7 +244,7 @@ ResultKind result_kind(std::string_view text) {
   bool comparison = false;
   const bool object = visit_root_keys(text, [&](std::string_view key) {
     results = key == "results";
-    comparison = key == "contestants";
+    comparison = key == "alternatives" || key == "contestants";
     return !results && !comparison;  // else enough is known
   });
   if (results) { return ResultKind::results; }

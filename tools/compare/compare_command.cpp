@@ -16,9 +16,9 @@ namespace athanor {
 
 namespace {
 
-/// The scenario of a contestant, where it is known and the contestants differ in it.
+/// The scenario of an alternative, where it is known and the alternatives differ in it.
 const JsonValue* scenario_of(const std::vector<LoadedInput>& inputs, const Comparison& comparison, std::size_t which) {
-  const std::string& name = comparison.contestants[which];
+  const std::string& name = comparison.alternatives[which];
   for (const LoadedInput& each : inputs) {
     if (each.scenarios.empty() || (comparison.by == "input" && each.input.label != name)) { continue; }
     const auto found = comparison.by == "case" ? each.scenarios.find(name) : each.scenarios.begin();
@@ -27,21 +27,21 @@ const JsonValue* scenario_of(const std::vector<LoadedInput>& inputs, const Compa
   return nullptr;
 }
 
-/// In what each contestant differs from the base, the first of it.
+/// In what each alternative differs from the base, the first of it.
 std::vector<std::string> first_differences(const std::vector<LoadedInput>& inputs, const Comparison& comparison) {
   std::vector<std::string> texts;
   if (comparison.by != "input" && comparison.by != "case") { return texts; }
   const JsonValue* base = scenario_of(inputs, comparison, comparison.base);
-  for (std::size_t i = 0; base != nullptr && i < comparison.contestants.size(); ++i) {
+  for (std::size_t i = 0; base != nullptr && i < comparison.alternatives.size(); ++i) {
     const JsonValue* own = scenario_of(inputs, comparison, i);
     if (i == comparison.base || own == nullptr) { continue; }
     const std::vector<Difference> found = differences(*base, *own);
     if (found.empty()) {
-      texts.push_back(fmt::format("{}: the same scenario", comparison.contestants[i]));
+      texts.push_back(fmt::format("{}: the same scenario", comparison.alternatives[i]));
       continue;
     }
     const Difference& first = found.front();
-    texts.push_back(fmt::format("{}: {} is {}, of the base {}{}", comparison.contestants[i], first.pointer,
+    texts.push_back(fmt::format("{}: {} is {}, of the base {}{}", comparison.alternatives[i], first.pointer,
                                 first.second.empty() ? "absent" : first.second,
                                 first.first.empty() ? "absent" : first.first,
                                 found.size() > 1 ? fmt::format("; {} more", found.size() - 1) : ""));
@@ -55,9 +55,9 @@ std::vector<std::string> csv_columns(const Comparison& comparison) {
   const auto add = [&](const std::string& column) {
     if (std::find(columns.begin(), columns.end(), column) == columns.end()) { columns.push_back(column); }
   };
-  for (const std::string& each : comparison.contestants) { add(each); }
+  for (const std::string& each : comparison.alternatives) { add(each); }
   if (comparison.against.empty()) { return columns; }
-  for (const std::string& each : comparison.contestants) { add(fmt::format("{} {}", each, comparison.against)); }
+  for (const std::string& each : comparison.alternatives) { add(fmt::format("{} {}", each, comparison.against)); }
   add("front");
   return columns;
 }
@@ -66,16 +66,16 @@ JsonValue csv_line(const Comparison& comparison, const ComparisonLine& line) {
   JsonValue record = JsonValue::object();
   for (std::size_t i = 0; i < line.conditions.size(); ++i) { record[comparison.conditions[i]] = line.conditions[i]; }
   for (std::size_t i = 0; i < line.entries.size(); ++i) {
-    const std::string& contestant = comparison.contestants[i];
+    const std::string& alternative = comparison.alternatives[i];
     if (!line.entries[i]) { continue; }
-    record[contestant] = line.entries[i]->value;
+    record[alternative] = line.entries[i]->value;
     if (line.entries[i]->against) {
-      record[fmt::format("{} {}", contestant, comparison.against)] = *line.entries[i]->against;
+      record[fmt::format("{} {}", alternative, comparison.against)] = *line.entries[i]->against;
     }
   }
   if (comparison.against.empty()) { return record; }
   record["front"] = JsonValue::list();
-  for (const std::size_t each : comparison.front(line)) { record["front"].push_back(comparison.contestants[each]); }
+  for (const std::size_t each : comparison.front(line)) { record["front"].push_back(comparison.alternatives[each]); }
   return record;
 }
 
@@ -123,7 +123,7 @@ Command compare_command() {
           .arguments = "FILE...",
           .explanation =
               "Files are scenarios, which are simulated, results of --json, or sweeps. Of several files each is a\n"
-              "contestant; of one its cases, or what a sweep varies first.\n",
+              "alternative; of one its cases, or what a sweep varies first.\n",
           .example = "athanor compare scenarios/fabrics_1024.json --case \"fat tree\" --case rail-optimized",
           .least_arguments = 1,
           .most_arguments = SIZE_MAX,

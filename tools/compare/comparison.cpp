@@ -141,7 +141,7 @@ std::string chosen_key(const std::vector<Facts>& all, const std::string& asked) 
     if (values_of(all, key).size() > 1) { return key; }
   }
   throw UsageError(
-      "compare: there is one contestant alone; give several files, or one with several cases or parameters");
+      "compare: there is one alternative alone; give several files, or one with several cases or parameters");
 }
 
 bool has_number(const Json& record, const std::string& key) {
@@ -200,7 +200,7 @@ Key key_of(const Facts& facts, const std::vector<std::string>& conditions) {
   return key;
 }
 
-/// Whether some contestant has two results under these conditions.
+/// Whether some alternative has two results under these conditions.
 bool ambiguous(const std::vector<Facts>& all, const std::string& by, const std::vector<std::string>& conditions) {
   std::set<std::pair<std::string, Key>> seen;
   for (const Facts& each : all) {
@@ -209,7 +209,7 @@ bool ambiguous(const std::vector<Facts>& all, const std::string& by, const std::
   return false;
 }
 
-/// What tells lines apart: all that differs and is no contestant, and as much more as is needed.
+/// What tells lines apart: all that differs and is no alternative, and as much more as is needed.
 std::vector<std::string> conditions_of(const std::vector<Facts>& all, const std::string& by) {
   std::vector<std::string> conditions;
   for (const std::string& key : keys_of(all)) {
@@ -222,7 +222,7 @@ std::vector<std::string> conditions_of(const std::vector<Facts>& all, const std:
     conditions.push_back(key);
     if (!ambiguous(all, by, conditions)) { return conditions; }
   }
-  throw UsageError(fmt::format("compare: '{}' alone does not tell contestants apart; choose one of {} with --by", by,
+  throw UsageError(fmt::format("compare: '{}' alone does not tell alternatives apart; choose one of {} with --by", by,
                                joined(keys_of(all), ", ")));
 }
 
@@ -302,13 +302,13 @@ Comparison compared(const std::vector<ComparedInput>& inputs, const ComparisonRe
   result.figure = chosen_figure(all, request.figure);
   result.more_is_better = more_is_better(result.figure);
   result.against = chosen_cost(all, request.against);
-  result.contestants = values_of(all, result.by);
-  if (result.contestants.size() < 2) {
-    throw UsageError(fmt::format("compare: there is one {} alone: {}", result.by, result.contestants.front()));
+  result.alternatives = values_of(all, result.by);
+  if (result.alternatives.size() < 2) {
+    throw UsageError(fmt::format("compare: there is one {} alone: {}", result.by, result.alternatives.front()));
   }
-  result.base = request.base.empty() ? 0 : index_of(result.contestants, request.base, "--base");
+  result.base = request.base.empty() ? 0 : index_of(result.alternatives, request.base, "--base");
   result.conditions = conditions_of(all, result.by);
-  result.extrapolated.resize(result.contestants.size());
+  result.extrapolated.resize(result.alternatives.size());
   std::map<Key, std::size_t> lines;
   for (const Facts& each : all) {
     if (!has_number(*each.record, result.figure)) { continue; }
@@ -316,11 +316,11 @@ Comparison compared(const std::vector<ComparedInput>& inputs, const ComparisonRe
     const auto [place, is_new] = lines.try_emplace(key, result.lines.size());
     if (is_new) { result.lines.push_back({.conditions = key, .size = each.record->number_at(kBytes.key)}); }
     ComparisonLine& line = result.lines[place->second];
-    line.entries.resize(result.contestants.size());
-    const std::size_t contestant = index_of(result.contestants, each.value(result.by), "--by");
-    line.entries[contestant] = entry_of(*each.record, result);
+    line.entries.resize(result.alternatives.size());
+    const std::size_t alternative = index_of(result.alternatives, each.value(result.by), "--by");
+    line.entries[alternative] = entry_of(*each.record, result);
     const Json* extrapolated = each.record->find(kExtrapolated.key);
-    result.extrapolated[contestant] += extrapolated != nullptr && *extrapolated == Json(true) ? 1 : 0;
+    result.extrapolated[alternative] += extrapolated != nullptr && *extrapolated == Json(true) ? 1 : 0;
   }
   std::erase_if(result.lines, [&](const ComparisonLine& line) {
     const auto present =
@@ -329,7 +329,7 @@ Comparison compared(const std::vector<ComparedInput>& inputs, const ComparisonRe
     return present < 2;
   });
   if (result.lines.empty()) {
-    throw UsageError(fmt::format("compare: no two contestants share a condition ({}); nothing can be compared",
+    throw UsageError(fmt::format("compare: no two alternatives share a condition ({}); nothing can be compared",
                                  joined(result.conditions, ", ")));
   }
   for (ComparisonLine& line : result.lines) {

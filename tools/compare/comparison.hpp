@@ -20,12 +20,12 @@ struct ComparedInput {
 struct ComparisonRequest {
   std::string
       by;  ///< "input", "case", "algorithm" or a parameter of a sweep; "": what there are several of, in this order
-  std::string base;     ///< the contestant that ratios refer to; "": the first
+  std::string base;     ///< the alternative that ratios refer to; "": the first
   std::string figure;   ///< a key of results; "": time_us or step_time_s
   std::string against;  ///< a key of which less is better, for Pareto fronts: "bill_usd"; "": there are none
 };
 
-/// One contestant at one condition: a size, a model, other parameters.
+/// One alternative at one condition: a size, a model, other parameters.
 struct ComparisonEntry {
   double value = 0;
   std::string algorithm;  ///< "" where results have none
@@ -35,51 +35,51 @@ struct ComparisonEntry {
   std::string profile{};
 };
 
-/// One condition with what each contestant reached there.
+/// One condition with what each alternative reached there.
 struct ComparisonLine {
   std::vector<std::string> conditions;                    ///< as Comparison::conditions
   double size = 0;                                        ///< bytes; 0 where results have none
-  std::vector<std::optional<ComparisonEntry>> entries{};  ///< by contestant
+  std::vector<std::optional<ComparisonEntry>> entries{};  ///< by alternative
   std::vector<std::size_t> winners{};  ///< all who reach the best; none where all do, or one is there alone
   std::optional<double> certainty{};   ///< that the one winner beats whoever comes next; none: nobody knows
 };
 /// A winner counts as one from this certainty on.
 constexpr double kCertain = 0.8;
 
-/// Where one contestant overtakes another, as sizes grow.
+/// Where one alternative overtakes another, as sizes grow.
 struct Crossover {
   std::vector<std::string> conditions;  ///< all but the size
-  std::size_t before = 0;               ///< contestant that wins below
+  std::size_t before = 0;               ///< alternative that wins below
   std::size_t after = 0;
   double from = 0;  ///< bytes, measured: `before` wins
   double to = 0;    ///< `after` wins
   double at = 0;    ///< about where they are equal, by interpolation of both logarithms
 };
 
-/// Results of several contestants, side by side.
+/// Results of several alternatives, side by side.
 struct Comparison {
   std::string by;
   std::string figure;
   std::string against;
   bool more_is_better = false;
-  std::vector<std::string> contestants;
+  std::vector<std::string> alternatives;
   std::vector<std::string> conditions;  ///< names of what tells lines apart: "collective", "bytes", ...
   std::vector<ComparisonLine> lines;
   std::size_t base = 0;
-  std::vector<std::size_t> extrapolated;  ///< by contestant: results outside of what their profiles were fitted on
-  std::size_t unmatched = 0;              ///< results at conditions that one contestant alone has
+  std::vector<std::size_t> extrapolated;  ///< by alternative: results outside of what their profiles were fitted on
+  std::size_t unmatched = 0;              ///< results at conditions that one alternative alone has
 
-  /// The contestant's figure over that of the base, as the geometric mean over all lines that have both; 0: none has.
-  double mean_ratio(std::size_t contestant) const;
+  /// The alternative's figure over that of the base, as the geometric mean over all lines that have both; 0: none has.
+  double mean_ratio(std::size_t alternative) const;
   std::vector<std::size_t> wins() const;
   std::vector<Crossover> crossovers() const;
-  /// Contestants that no other beats in one of figure and `against` without losing in the other; those alone that have
+  /// Alternatives that no other beats in one of figure and `against` without losing in the other; those alone that have
   /// both.
   std::vector<std::size_t> front(const ComparisonLine& line) const;
 };
 
-/// Throws UsageError where nothing can be compared: one contestant, no such parameter, figure or base, no condition
-/// that two contestants share, and several results of one contestant at one condition.
+/// Throws UsageError where nothing can be compared: one alternative, no such parameter, figure or base, no condition
+/// that two alternatives share, and several results of one alternative at one condition.
 Comparison compared(const std::vector<ComparedInput>& inputs, const ComparisonRequest& request);
 
 }  // namespace athanor

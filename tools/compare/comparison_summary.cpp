@@ -21,11 +21,11 @@ double crossing(const ComparisonLine& a, const ComparisonLine& b, std::size_t fi
 
 }  // namespace
 
-double Comparison::mean_ratio(std::size_t contestant) const {
+double Comparison::mean_ratio(std::size_t alternative) const {
   double sum = 0;
   std::size_t count = 0;
   for (const ComparisonLine& line : lines) {
-    const auto& own = line.entries[contestant];
+    const auto& own = line.entries[alternative];
     const auto& other = line.entries[base];
     if (!own || !other || own->value <= 0 || other->value <= 0) { continue; }
     sum += std::log(own->value / other->value);
@@ -51,7 +51,7 @@ std::vector<std::size_t> Comparison::front(const ComparisonLine& line) const {
 }
 
 std::vector<std::size_t> Comparison::wins() const {
-  std::vector<std::size_t> wins(contestants.size());
+  std::vector<std::size_t> wins(alternatives.size());
   for (const ComparisonLine& line : lines) {
     for (const std::size_t each : line.winners) { ++wins[each]; }
   }

@@ -19,23 +19,23 @@ using Json = JsonValue;
 
 std::string size_text(double bytes) { return to_string(Bytes{static_cast<std::int64_t>(std::llround(bytes))}); }
 
-/// "#   A: ...": contestants have letters, since names are long.
-std::string letter(std::size_t contestant) {
-  return contestant < 26 ? std::string(1, static_cast<char>('A' + contestant)) : fmt::format("#{}", contestant + 1);
+/// "#   A: ...": alternatives have letters, since names are long.
+std::string letter(std::size_t alternative) {
+  return alternative < 26 ? std::string(1, static_cast<char>('A' + alternative)) : fmt::format("#{}", alternative + 1);
 }
 
 std::string legend(const Comparison& comparison) {
   std::string text = fmt::format("# {} by {}; ratios to {}{}\n", printable(comparison.figure), printable(comparison.by),
                                  letter(comparison.base), comparison.more_is_better ? "; more is better" : "");
-  for (std::size_t i = 0; i < comparison.contestants.size(); ++i) {
-    text += fmt::format("#   {} = {}\n", letter(i), printable(comparison.contestants[i]));
+  for (std::size_t i = 0; i < comparison.alternatives.size(); ++i) {
+    text += fmt::format("#   {} = {}\n", letter(i), printable(comparison.alternatives[i]));
   }
   return text;
 }
 
-std::string letters(const std::vector<std::size_t>& contestants) {
+std::string letters(const std::vector<std::size_t>& alternatives) {
   std::string text;
-  for (const std::size_t each : contestants) { text += (text.empty() ? "" : " ") + letter(each); }
+  for (const std::size_t each : alternatives) { text += (text.empty() ? "" : " ") + letter(each); }
   return text;
 }
 
@@ -45,12 +45,12 @@ std::string cost_figure(double cost) {
   return whole ? fmt::format("{:.0f}", cost) : fmt::format("{:.6g}", cost);
 }
 
-/// What a contestant costs, from the least to the most where conditions (more nodes, say) change it.
-std::string cost_range(const Comparison& comparison, std::size_t contestant) {
+/// What an alternative costs, from the least to the most where conditions (more nodes, say) change it.
+std::string cost_range(const Comparison& comparison, std::size_t alternative) {
   std::optional<double> least;
   std::optional<double> most;
   for (const ComparisonLine& line : comparison.lines) {
-    const auto& entry = line.entries[contestant];
+    const auto& entry = line.entries[alternative];
     if (!entry || !entry->against) { continue; }
     least = std::min(least.value_or(*entry->against), *entry->against);
     most = std::max(most.value_or(*entry->against), *entry->against);
@@ -62,7 +62,7 @@ std::string cost_range(const Comparison& comparison, std::size_t contestant) {
 std::string costs_text(const Comparison& comparison) {
   if (comparison.against.empty()) { return ""; }
   std::string text;
-  for (std::size_t i = 0; i < comparison.contestants.size(); ++i) {
+  for (std::size_t i = 0; i < comparison.alternatives.size(); ++i) {
     text += fmt::format("# {}: {} {}\n", letter(i), printable(comparison.against), cost_range(comparison, i));
   }
   const bool known = std::any_of(comparison.lines.begin(), comparison.lines.end(), [](const ComparisonLine& line) {
@@ -114,7 +114,7 @@ std::string table(const Comparison& comparison) {
 std::string summary(const Comparison& comparison) {
   const std::vector<std::size_t> wins = comparison.wins();
   std::string text;
-  for (std::size_t i = 0; i < comparison.contestants.size(); ++i) {
+  for (std::size_t i = 0; i < comparison.alternatives.size(); ++i) {
     text += fmt::format("# {}: best at {} of {}", letter(i), wins[i], comparison.lines.size());
     const double ratio = comparison.mean_ratio(i);
     if (i != comparison.base && ratio > 0) {
@@ -133,7 +133,7 @@ std::string summary(const Comparison& comparison) {
                     each.conditions.empty() ? "" : "; " + printable(fmt::format("{}", joined(each.conditions, ", "))));
   }
   if (comparison.unmatched > 0) {
-    text += fmt::format("# {} conditions left out that one contestant alone has\n", comparison.unmatched);
+    text += fmt::format("# {} conditions left out that one alternative alone has\n", comparison.unmatched);
   }
   return text;
 }
@@ -168,22 +168,22 @@ Json comparison_json(const Comparison& comparison) {
         json["against"].push_back(entry && entry->against ? Json(*entry->against) : Json());
       }
       json["front"] = Json::list();
-      for (const std::size_t each : comparison.front(line)) { json["front"].push_back(comparison.contestants[each]); }
+      for (const std::size_t each : comparison.front(line)) { json["front"].push_back(comparison.alternatives[each]); }
     }
     json["winners"] = Json::list();
-    for (const std::size_t each : line.winners) { json["winners"].push_back(comparison.contestants[each]); }
+    for (const std::size_t each : line.winners) { json["winners"].push_back(comparison.alternatives[each]); }
     json["certainty"] = line.certainty ? Json(*line.certainty) : Json();
     lines.push_back(std::move(json));
   }
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < comparison.contestants.size(); ++i) { ratios.push_back(comparison.mean_ratio(i)); }
+  for (std::size_t i = 0; i < comparison.alternatives.size(); ++i) { ratios.push_back(comparison.mean_ratio(i)); }
   std::vector<std::string> others = comparison.conditions;
   std::erase(others, "bytes");
   Json crossovers = Json::list();
   for (const Crossover& each : comparison.crossovers()) {
     crossovers.push_back(conditions_json(others, each.conditions));
-    crossovers.back().update(Json{{"before", comparison.contestants[each.before]},
-                                  {"after", comparison.contestants[each.after]},
+    crossovers.back().update(Json{{"before", comparison.alternatives[each.before]},
+                                  {"after", comparison.alternatives[each.after]},
                                   {"from_bytes", each.from},
                                   {"to_bytes", each.to},
                                   {"at_bytes", each.at}});
@@ -192,8 +192,8 @@ Json comparison_json(const Comparison& comparison) {
           {"figure", comparison.figure},
           {"against", comparison.against},
           {"more_is_better", comparison.more_is_better},
-          {"contestants", comparison.contestants},
-          {"base", comparison.contestants[comparison.base]},
+          {"alternatives", comparison.alternatives},
+          {"base", comparison.alternatives[comparison.base]},
           {"lines", lines},
           {"mean_ratios", ratios},
           {"wins", comparison.wins()},

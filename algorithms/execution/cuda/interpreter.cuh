@@ -156,8 +156,9 @@ __device__ Strip<T> output_place(const DeviceView& view, const LaneTables::Lane&
 /// Whether its runs begin and end with Packs, which indices of 32 bits reach.
 template <class T>
 __device__ bool in_packs(const Strip<T>& strip, std::int64_t count) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 31;
-  return count < kMost * Pack<T>::kCount && strip.stride < kMost * Pack<T>::kCount && reinterpret_cast<std::uintptr_t>(strip.base) % 16 == 0 && strip.run % Pack<T>::kCount == 0 &&
+  constexpr std::int64_t kMost = (std::int64_t{1} << 31) * Pack<T>::kCount;
+  if (count >= kMost || strip.stride < 0 || strip.stride >= kMost) { return false; }
+  return reinterpret_cast<std::uintptr_t>(strip.base) % 16 == 0 && strip.run % Pack<T>::kCount == 0 &&
          strip.stride % Pack<T>::kCount == 0;
 }
 

@@ -189,7 +189,7 @@ class PacketLayout {
     if (own.size() == 1 || settings_.fabric.load_balancing != LoadBalancing::none) {
       const LinkId first = links_[packets_.hops[own[0].first_hop]];
       throw SimulationError("routing",
-                            fmt::format("packets are to take all shortest ways, but the routing leads from {} longer "
+                            fmt::format("packets are to take all shortest paths, but the routing leads from {} longer "
                                         "ones: choose another \"routing\", or, for \"spray\", \"queue_pairs\": 16",
                                         fabric_.name(fabric_.source(first))));
     }

@@ -28,12 +28,14 @@ class Waiting {
   std::vector<LinkIndex> circle() const {
     const auto first = std::find(stopped_.begin(), stopped_.end(), true);
     if (first == stopped_.end()) { return {}; }
-    std::vector<Queue> way;
+    std::vector<Queue> cycle;
     auto at = static_cast<Queue>(first - stopped_.begin());
-    for (; std::find(way.begin(), way.end(), at) == way.end(); at = held_at_.at(at).front()) { way.push_back(at); }
-    way.erase(way.begin(), std::find(way.begin(), way.end(), at));
+    for (; std::find(cycle.begin(), cycle.end(), at) == cycle.end(); at = held_at_.at(at).front()) {
+      cycle.push_back(at);
+    }
+    cycle.erase(cycle.begin(), std::find(cycle.begin(), cycle.end(), at));
     std::vector<LinkIndex> links;
-    for (const Queue queue : way) { links.emplace_back(queue / kServices); }
+    for (const Queue queue : cycle) { links.emplace_back(queue / kServices); }
     return links;
   }
 

@@ -51,7 +51,7 @@ void visit_switch(Fields& fields, SwitchSpec& spec) {
   fields.optional("buffer", spec.buffer, "Memory shared by all ports of a switch", kAnyBuffer);
   fields.optional("trims", spec.trims, "Cuts the payload off what finds no room instead of dropping it");
   fields.optional(
-      "load_balancing", spec.load_balancing, "Which of all shortest ways a packet takes",
+      "load_balancing", spec.load_balancing, "Which of all shortest paths a packet takes",
       {{"none", LoadBalancing::none}, {"adaptive", LoadBalancing::adaptive}, {"flowlets", LoadBalancing::flowlets}});
   fields.optional("flowlet_gap", spec.flowlet_gap, "flowlets: silence after which a flow may take another way",
                   {1_ns, 1_s});

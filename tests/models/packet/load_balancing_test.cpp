@@ -171,7 +171,7 @@ TEST_CASE("flowlets: a flow keeps its path as long as it is never silent, and or
 }
 
 TEST_CASE(
-    "shortest ways: as many as spines in two tiers, as (k/2)^2 between the pods of three, grouped by their links") {
+    "shortest paths: as many as spines in two tiers, as (k/2)^2 between the pods of three, grouped by their links") {
   ClosSpec spec = clos_of_radix(4);
   const Cluster cluster = fat_tree(hosts(16), spec);
   ShortestPaths ways(*cluster.fabric);
@@ -248,7 +248,7 @@ TEST_CASE("many paths: a routing that takes longer ways than the shortest is ref
     simulate(*schedule, around, {{around.endpoints[0], around.endpoints[4]}, 1}, costs, options);
     FAIL("nothing was thrown");
   } catch (const SimulationError& error) {
-    CHECK(std::string(error.what()).find("all shortest ways, but the routing leads from host0 longer") !=
+    CHECK(std::string(error.what()).find("all shortest paths, but the routing leads from host0 longer") !=
           std::string::npos);
   }
 }

@@ -20,7 +20,7 @@ std::string result_with(const std::string& fields) { return R"({"results": [{"ca
 
 TEST_CASE("what a text is, is told by its first keys, also where it is damaged behind them") {
   CHECK(result_kind(R"({"results": [[[[)") == ResultKind::results);
-  CHECK(result_kind(R"({"by": "case", "contestants": 5})") == ResultKind::comparison);
+  CHECK(result_kind(R"({"by": "case", "alternatives": 5})") == ResultKind::comparison);
   CHECK(result_kind("// a scenario\n{\"cluster\": {\"results\": 1}}") == ResultKind::other_object);
   CHECK(result_kind("[]") == ResultKind::no_object);
   CHECK(result_kind("") == ResultKind::no_object);
@@ -61,9 +61,9 @@ TEST_CASE("nesting and numbers of keys have limits") {
   CHECK(mistake(result_with("\"x\": {" + keys + "\"y\": 1}")).find("5001 keys (at /results/0/x)") != std::string::npos);
 }
 
-TEST_CASE("a comparison has a row of every kind for each contestant") {
+TEST_CASE("a comparison has a row of every kind for each alternative") {
   const std::string head = R"({"by": "case", "figure": "time_us", "against": "", "more_is_better": false,
-      "contestants": ["a", "b"], "base": "a", "mean_ratios": [1, 2], "wins": [1, 0], "extrapolated": [0, 0], "lines": [)";
+      "alternatives": ["a", "b"], "base": "a", "mean_ratios": [1, 2], "wins": [1, 0], "extrapolated": [0, 0], "lines": [)";
   const std::string line = R"({"bytes": 8, "values": [1, null], "ratios": [1, null], "algorithms": ["ring", null],)";
   CHECK_NOTHROW(read_comparison(head + line + R"("winners": ["a"]}]})", "c.json"));
   CHECK_THROWS_AS(read_comparison(head + line + R"("winners": "a"}]})", "c.json"), DocumentError);
@@ -72,6 +72,10 @@ TEST_CASE("a comparison has a row of every kind for each contestant") {
                                   "c.json"),
                   DocumentError);
   CHECK_THROWS_AS(read_comparison(head + "]}", "c.json"), DocumentError);
+  std::string old = head + line + R"("winners": ["a"]}]})";
+  old.replace(old.find("alternatives"), std::string("alternatives").size(), "contestants");
+  CHECK(result_kind(old) == ResultKind::comparison);
+  CHECK_THROWS_WITH_AS(read_comparison(old, "c.json"), doctest::Contains("alternatives"), DocumentError);
 }
 
 TEST_CASE("a time, a rate or a price below zero is no result") {

@@ -35,7 +35,7 @@ TEST_CASE("the winner of each size, mean ratios, and the size at which two lines
   // 1 x s^0.75 and 100 x s^0.25 are equal where s^0.5 = 100, at 10,000 bytes; straight in logarithms, so exact.
   const Comparison both = compared({results("steep", 1, 0.75), results("flat", 100, 0.25)}, {});
   CHECK(both.by == "input");
-  CHECK(both.contestants == std::vector<std::string>{"steep", "flat"});
+  CHECK(both.alternatives == std::vector<std::string>{"steep", "flat"});
   REQUIRE(both.lines.size() == 4);
   CHECK(both.lines[0].winners == std::vector<std::size_t>{0});
   CHECK(both.lines[1].winners == std::vector<std::size_t>{1});
@@ -58,7 +58,7 @@ TEST_CASE("a Pareto front is what nothing beats in both") {
   inputs.records.push_back({{"case", "no price"}, {"bytes", 1024}, {"time_us", 0.5}});
   const Comparison priced = compared({inputs}, {"", "", "", "bill_usd"});
   std::vector<std::string> names;
-  for (const std::size_t each : priced.front(priced.lines[0])) { names.push_back(priced.contestants[each]); }
+  for (const std::size_t each : priced.front(priced.lines[0])) { names.push_back(priced.alternatives[each]); }
   CHECK(names == std::vector<std::string>{"fast", "cheap", "between", "like between"});
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("a sweep is compared by what it varies first, or by what is asked") {
   CHECK(first.conditions == std::vector<std::string>{"ranks", "bytes"});
   CHECK(first.mean_ratio(1) == doctest::Approx(2));
   const Comparison asked = compared({sweep}, {"ranks", "16", "", ""});
-  CHECK(asked.contestants[asked.base] == "16");
+  CHECK(asked.alternatives[asked.base] == "16");
   CHECK(asked.lines.size() == 8);
 }
 
@@ -137,14 +137,14 @@ TEST_CASE("what cannot be compared says why") {
     return "";
   };
   const std::vector<ComparedInput> two{results("a", 1, 1), results("b", 2, 1)};
-  CHECK(why({results("a", 1, 1)}, {}).find("one contestant alone") != std::string::npos);
+  CHECK(why({results("a", 1, 1)}, {}).find("one alternative alone") != std::string::npos);
   CHECK(why(two, {"rails", "", "", ""}).find("no result has 'rails'") != std::string::npos);
   CHECK(why(two, {"", "c", "", ""}).find("there is no 'c'; there are a, b") != std::string::npos);
   CHECK(why(two, {"", "", "mfu", ""}).find("no result has a number 'mfu'") != std::string::npos);
   CHECK(why({{"a", {}}, {"b", {}}}, {}).find("there are no results") != std::string::npos);
   ComparedInput twice = two[0];
   twice.records.insert(twice.records.end(), two[0].records.begin(), two[0].records.end());
-  CHECK(why({twice, two[1]}, {}).find("does not tell contestants apart") != std::string::npos);
+  CHECK(why({twice, two[1]}, {}).find("does not tell alternatives apart") != std::string::npos);
 }
 
 TEST_CASE("a price that nobody knows leaves the comparison, and says where to give it") {
@@ -158,7 +158,7 @@ TEST_CASE("a price that nobody knows leaves the comparison, and says where to gi
                        UsageError);
 }
 
-TEST_CASE("results that are extrapolated are counted for each contestant") {
+TEST_CASE("results that are extrapolated are counted for each alternative") {
   std::vector<ComparedInput> two{results("a", 1, 1), results("b", 2, 1)};
   two[1].records[2]["extrapolated"] = true;
   const Comparison both = compared(two, {});

@@ -179,7 +179,7 @@ class Figures(unittest.TestCase):
 
 class Front(unittest.TestCase):
     CONTEST = {"by": "case", "figure": "time_us", "against": "bill_switches", "more_is_better": False,
-               "contestants": ["a", "b", "c", "d"], "base": "a",
+               "alternatives": ["a", "b", "c", "d"], "base": "a",
                "lines": [{"bytes": 1024, "values": [10, 20, 30, 5], "against": [4, 2, 4, None], "front": ["a", "b"]}]}
 
     def test_names_and_costs_of_all_that_have_both_are_drawn(self):

@@ -26,10 +26,10 @@ def conditions_of(contest, line):
 
 
 def points_of(contest, line, key):
-    """[(name, cost, figure, on the front)] of contestants that have both."""
+    """[(name, cost, figure, on the front)] of alternatives that have both."""
     _, factor = NAMES.get(contest["against"], ("", 1))
     return [(name, cost * factor, value * key.scale, name in line["front"])
-            for name, cost, value in zip(contest["contestants"], line["against"], line["values"])
+            for name, cost, value in zip(contest["alternatives"], line["against"], line["values"])
             if cost is not None and value is not None]
 
 

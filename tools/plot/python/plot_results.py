@@ -94,7 +94,7 @@ def draw(rows, directory):
 def drawn(document, key, directory):
     """Whatever the document is; yields the paths."""
     declared = figure_keys.Figures(document.get("figures", []))
-    if "contestants" in document:
+    if "alternatives" in document:
         return draw_comparison(document, declared, directory)
     if results.of_sweep(document["results"]):
         return draw_sweep(document["results"], declared, key, directory)

@@ -95,7 +95,7 @@ def manifest(facts):
 
 def comparison(contest):
     """What `athanor compare --json` says, as a table and sentences."""
-    names = contest["contestants"]
+    names = contest["alternatives"]
     conditions = [key for key in contest["lines"][0] if key not in NOT_CONDITIONS]
     against = contest.get("against")
     heads = conditions + names + [f"{name} / base" for name in names if name != contest["base"]] + ["best"]
@@ -126,13 +126,13 @@ def comparison(contest):
 
 
 def comparison_figure(contest, figures):
-    """The ratio of each contestant to the base over size; none where lines differ in more than the size."""
+    """The ratio of each alternative to the base over size; none where lines differ in more than the size."""
     lines = contest["lines"]
     keys = {key for line in lines for key in line} - NOT_CONDITIONS
     if keys != {"bytes"} or len(lines) < 2 or not all(line["bytes"] for line in lines):
         return None
     figure, panel = pyplot.subplots(figsize=(9.5, 4.6))
-    for index, name in enumerate(contest["contestants"]):
+    for index, name in enumerate(contest["alternatives"]):
         points = [(line["bytes"], line["ratios"][index]) for line in lines if line["ratios"][index]]
         panel.plot(*zip(*points), label=name, color=look.PALETTE[index % len(look.PALETTE)],
                    marker=look.MARKERS[index % len(look.MARKERS)])

@@ -19,7 +19,7 @@ def document_of(path):
         raise ResultError(error.strerror) from error
     except ValueError as error:
         raise ResultError(f"not JSON: {error}") from error
-    if isinstance(document, dict) and ("contestants" in document or isinstance(document.get("results"), list)):
+    if isinstance(document, dict) and ("alternatives" in document or isinstance(document.get("results"), list)):
         return document
     raise ResultError('expected {"results": [...]} as written by `athanor run --json FILE`, a sweep, or a comparison')
 
