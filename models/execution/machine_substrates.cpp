@@ -136,8 +136,6 @@ double cached_share(Bytes touched, Bytes cache) {
   return share;
 }
 
-std::uint32_t local_places(const Primitive& primitive) { return primitive.inputs() + (primitive.store ? 1 : 0); }
-
 }  // namespace
 
 GpuSubstrate::GpuSubstrate(Simulator& simulator, const MappedSchedule& mapped, const Schedule& schedule,
