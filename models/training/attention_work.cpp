@@ -40,22 +40,32 @@ HeadShare head_share(const Transformer& model, const ParallelPlan& plan, std::ui
   return share;
 }
 
-Kernel fused(double pairs, double per_pair, double bytes, Precision precision) {
+/// What surrounds the loop of fused attention over the tokens that one attends to, in such tokens: of causal attention
+/// on an H100, forward and backward, over 1,024 to 32,768 tokens (scenarios/measurements/kernels_h100.csv).
+constexpr double kForwardFilling = 175;
+constexpr double kBackwardFilling = 600;
+
+/// `per_pair`: products of a query with a key or value, elements of all heads.
+Kernel fused(const HeadShare& share, double tokens, double per_pair, double bytes, double filling,
+             Precision precision) {
   Kernel kernel{.kind = Kernel::Kind::attention, .label = "attention", .precision = precision};
-  kernel.flops = 2 * pairs * per_pair;
+  kernel.n = share.attended;
+  kernel.k = (share.query_size + share.value_size) / 2;
+  kernel.filling = filling;
+  kernel.flops = 2 * tokens * share.attended * per_pair;
   kernel.bytes = bytes;
   return kernel;
 }
 
 /// FlashAttention: two products forward, and five backward, of which the first is once more that of forward.
 void add_fused(const HeadShare& share, const WorkSizes& sizes, PhasedKernels& work) {
-  const double pairs = sizes.tokens * share.attended;
   const double in = sizes.tokens * (share.queries() + share.keys() + share.values()) * sizes.element;
   const double out = sizes.tokens * share.outputs() * sizes.element;
   const double sums = sizes.tokens * share.heads * 4;  // logarithms of softmax's sums, in fp32
-  work.forward.push_back(fused(pairs, share.queries() + share.outputs(), in + out + sums, sizes.wide));
-  work.backward_input.push_back(
-      fused(pairs, 3 * share.queries() + 2 * share.outputs(), 2 * in + 2 * out + sums, sizes.wide));
+  work.forward.push_back(
+      fused(share, sizes.tokens, share.queries() + share.outputs(), in + out + sums, kForwardFilling, sizes.wide));
+  work.backward_input.push_back(fused(share, sizes.tokens, 3 * share.queries() + 2 * share.outputs(),
+                                      2 * in + 2 * out + sums, kBackwardFilling, sizes.wide));
 }
 
 /// Scores of all pairs of a sequence in memory, those that a mask hides too.

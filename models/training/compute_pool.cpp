@@ -27,6 +27,7 @@ double value_of(const ComputeValues& values, ComputeFigure figure) {
 const std::array<ComputeFigureRange, kComputeFigures>& compute_figure_ranges() {
   static constexpr std::array<ComputeFigureRange, kComputeFigures> kRanges{{{"share", 0.2, 1, 0.7},
                                                                             {"depth", 20, 4000, 240},
+                                                                            {"waves", 0.02, 2, 0.3},
                                                                             {"narrow_share", 0.3, 1.3, 0.85},
                                                                             {"narrow_depth", 0.2, 10, 1.4},
                                                                             {"attention", 0.05, 0.9, 0.55},
@@ -55,6 +56,7 @@ std::vector<std::string> parts_of(ComputeFigure figure, const ComputeParts& part
     case ComputeFigure::share:
     case ComputeFigure::memory: add(parts.experts, "experts"); [[fallthrough]];
     case ComputeFigure::depth:
+    case ComputeFigure::waves:
     case ComputeFigure::attention: add(!parts.gpu.empty(), "gpu " + parts.gpu); break;
     case ComputeFigure::interference:
     case ComputeFigure::straggler_growth: break;
@@ -76,7 +78,9 @@ ComputeProfile compute_profile(const ComputeValues& values, Precision precision)
     profile.narrow[precision] = {std::min(1.0, profile.gemm.share * of(ComputeFigure::narrow_share)),
                                  profile.gemm.depth * of(ComputeFigure::narrow_depth)};
   }
+  profile.waves = of(ComputeFigure::waves);
   profile.attention = of(ComputeFigure::attention);
+  profile.attention_by_shape = true;
   profile.memory = of(ComputeFigure::memory);
   profile.interference = of(ComputeFigure::interference);
   profile.straggler_growth = of(ComputeFigure::straggler_growth);
@@ -94,15 +98,24 @@ std::string_view name(StepKnowledge knowledge) {
   return "";
 }
 
+namespace {
+
+bool has(const ComputePool& pool, ComputeFigure figure, const std::string& part) {
+  const std::vector<PartEffect>& known = pool.figures.at(static_cast<std::size_t>(figure)).parts;
+  return std::any_of(known.begin(), known.end(), [&](const PartEffect& each) { return each.part == part; });
+}
+
+}  // namespace
+
 bool ComputePool::knows(const ComputeParts& parts) const {
   if (parts.gpu.empty()) { return false; }
-  const auto has = [&](ComputeFigure figure, const std::string& part) {
-    const std::vector<PartEffect>& known = figures.at(static_cast<std::size_t>(figure)).parts;
-    return std::any_of(known.begin(), known.end(), [&](const PartEffect& each) { return each.part == part; });
-  };
-  return has(ComputeFigure::share, "gpu " + parts.gpu) &&
-         (!narrow(parts.precision) ||
-          has(ComputeFigure::narrow_share, fmt::format("{} {}", parts.gpu, athanor::name(parts.precision))));
+  const std::string precision = fmt::format("{} {}", parts.gpu, athanor::name(parts.precision));
+  return has(*this, ComputeFigure::share, "gpu " + parts.gpu) &&
+         (!narrow(parts.precision) || has(*this, ComputeFigure::narrow_share, precision));
+}
+
+bool ComputePool::knows_software(const ComputeParts& parts) const {
+  return has(*this, ComputeFigure::share, "software " + parts.software);
 }
 
 const StepError* ComputePool::error_of(StepKnowledge knowledge) const {

@@ -15,8 +15,9 @@ namespace athanor {
 
 /// Figures of compute profiles by which GPUs and software differ, each a positive number.
 enum class ComputeFigure : std::uint8_t {
-  share,         ///< of the peak, that the largest products in 16 bits and more reach
-  depth,         ///< elements: ProductEfficiency::depth of these
+  share,  ///< of the peak, that the largest products in 16 bits and more reach
+  depth,  ///< elements: ProductEfficiency::depth of these
+  waves,
   narrow_share,  ///< that of products in fp8 and fp4, as a factor of `share`
   narrow_depth,  ///< as a factor of `depth`
   attention,
@@ -24,7 +25,7 @@ enum class ComputeFigure : std::uint8_t {
   interference,
   straggler_growth,
 };
-constexpr std::size_t kComputeFigures = 8;
+constexpr std::size_t kComputeFigures = 9;
 using ComputeValues = std::array<double, kComputeFigures>;
 
 struct ComputeFigureRange {
@@ -85,6 +86,8 @@ struct ComputePool {
 
   /// Whether steps of such GPUs were measured, in this precision where it is a narrow one.
   bool knows(const ComputeParts& parts) const;
+  /// Whether steps of this software were, on whatever GPU.
+  bool knows_software(const ComputeParts& parts) const;
   /// Null: none was held out.
   const StepError* error_of(StepKnowledge knowledge) const;
 };

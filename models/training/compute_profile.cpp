@@ -81,14 +81,33 @@ bool ComputeProfile::covers(const std::string& gpu, Precision precision) const {
 
 namespace {
 
+/// Rows that are no whole 16 bytes are read by elements: an H100 took 61 and 33 ms for GPT-2's and GPT-2 XL's logits of
+/// 50,257 tokens, forward and backward, and 12 and 6 ms for those that a compiler had padded
+/// (tools/scripts/measure_steps).
+constexpr double kUnaligned = 5;
+
 /// How many times as long a product takes as an endless one. Blocks compute a tile each, as many at once as there are
 /// multiprocessors: each begins by filling its pipeline, however short k is, and the last wave of blocks is half full
-/// on average (NVIDIA, Matrix Multiplication Background: tiles of 256 x 128 are the most efficient; wave quantization).
-double shape_factor(const Kernel& kernel, double multiprocessors, double depth) {
-  if (kernel.m <= 0 || kernel.n <= 0 || kernel.k <= 0) { return 1; }  // its shape is not known
+/// on average (NVIDIA, Matrix Multiplication Background: tiles of 256 x 128 are the most efficient; wave quantization),
+/// where libraries do not choose tiles, or divide k, so that it is as full as the others: on an H100 those of 2025 lost
+/// nothing to it (scenarios/measurements/kernels_h100.csv).
+double shape_factor(const Kernel& product, double multiprocessors, double depth, double waves) {
+  if (product.m <= 0 || product.n <= 0 || product.k <= 0) { return 1; }  // its shape is not known
   constexpr double kTile = 128.0 * 256.0;
-  const double tiles = std::max(1.0, kernel.count * kernel.m * kernel.n / kTile);
-  return (1 + depth / kernel.k) * (1 + multiprocessors / (2 * tiles));
+  const double tiles = std::max(1.0, product.count * product.m * product.n / kTile);
+  const double rows = product.unaligned ? kUnaligned : 1;
+  return rows * (1 + depth / product.k) * (1 + waves * multiprocessors / (2 * tiles));
+}
+
+/// How many times as long attention takes as an endless one of heads of 128 elements. Exponentials of scores are as
+/// many for a short head as for a long one: they cost what kExponentials elements do (forward and backward of heads of
+/// 64 beside those of 128, scenarios/measurements/kernels_h100.csv).
+double attention_factor(const Kernel& attention) {
+  constexpr double kExponentials = 48;
+  constexpr double kHead = 128;
+  if (attention.n <= 0 || attention.k <= 0) { return 1; }  // its shape is not known
+  const double of_head = (1 + kExponentials / attention.k) / (1 + kExponentials / kHead);
+  return (1 + attention.filling / attention.n) * of_head;
 }
 
 double compute_seconds(const Kernel& kernel, const GpuRates& gpu, const ComputeProfile& profile) {
@@ -96,9 +115,12 @@ double compute_seconds(const Kernel& kernel, const GpuRates& gpu, const ComputeP
     case Kernel::Kind::gemm: {
       const ProductEfficiency& efficiency = profile.products(kernel.precision);
       const double rate = peak_of(gpu, kernel.precision) * efficiency.share;
-      return kernel.flops / rate * shape_factor(kernel, gpu.multiprocessors, efficiency.depth);
+      return kernel.flops / rate * shape_factor(kernel, gpu.multiprocessors, efficiency.depth, profile.waves);
     }
-    case Kernel::Kind::attention: return kernel.flops / (peak_of(gpu, kernel.precision) * profile.attention);
+    case Kernel::Kind::attention: {
+      const double endless = kernel.flops / (peak_of(gpu, kernel.precision) * profile.attention);
+      return profile.attention_by_shape ? endless * attention_factor(kernel) : endless;
+    }
     case Kernel::Kind::memory: return 0;
   }
   return 0;
@@ -167,6 +189,8 @@ void visit(Fields& fields, ComputeProfile& profile) {
   fields.optional("source", profile.source, "Where its figures come from");
   fields.optional_object("gemm", "Products of matrices", [&](Fields& gemm) {
     visit_products(gemm, profile.gemm);
+    visit_number(gemm, "waves", profile.waves,
+                 "How much is lost to the last wave of tiles: 1, half of it; 0, nothing (default 1)", kMore);
     for (const Precision precision : {Precision::fp8, Precision::fp4}) {
       if (gemm.writing() && !profile.narrow.contains(precision)) { continue; }
       gemm.optional_object(name(precision), "The same in this precision; absent: as the others", [&](Fields& inner) {
@@ -178,6 +202,9 @@ void visit(Fields& fields, ComputeProfile& profile) {
                "Share of the peak of 16 bits that fused attention reaches "
                "(default 0.5)",
                kShare);
+  fields.optional("attention_by_shape", profile.attention_by_shape,
+                  "That share is of long sequences and heads of 128 elements; shorter ones lose as on an H100 (default "
+                  "false)");
   visit_number(fields, "memory", profile.memory,
                "Share of the memory's bandwidth that element-wise kernels reach "
                "(default 0.85)",

@@ -49,16 +49,19 @@ struct ProductEfficiency {
 };
 
 /// How much of a GPU a generation of software reaches: calibrated from published steps.
-/// t(gemm) = flops / peak(precision) / share x (1 + depth/k) x (1 + multiprocessors / 2 tiles), a tile being 128 x 256
-/// elements of what comes out, and not less than its bytes take;
-/// t(attention) = flops / (peak attention), and not less; t(memory) = bytes / (bandwidth memory); each + overhead.
+/// t(gemm) = flops / peak(precision) / share x (1 + depth/k) x (1 + waves x multiprocessors / 2 tiles), a tile being
+/// 128 x 256 elements of what comes out, and not less than its bytes take; t(attention) = flops / (peak attention), by
+/// shape x (1 + filling / tokens attended to) x (1 + 48 / head) / (1 + 48 / 128), and not less; t(memory) = bytes /
+/// (bandwidth memory); each + overhead.
 struct ComputeProfile {
   std::string name = "none";
   std::string description;
   std::string source;
   ProductEfficiency gemm;                         ///< of 32 and 16 bits
   std::map<Precision, ProductEfficiency> narrow;  ///< of fp8 and fp4; absent: as `gemm`
+  double waves = 1;                               ///< how much of it the last wave of blocks is said to lose: 1, half
   double attention = 0.5;                         ///< share of the peak of what it is computed in
+  bool attention_by_shape = false;                ///< `attention` is of long sequences and heads of 128 elements
   double memory = 0.85;                           ///< share of the bandwidth
   Time overhead;                                  ///< of each kernel
   double interference = 0;                        ///< how much longer kernels take while the GPU communicates

@@ -96,6 +96,7 @@ struct Framework {
   std::string summary;
   std::vector<std::string> beyond;  ///< what it does that no setting of a plan says
   std::vector<FrameworkRule> rules;
+  std::string measured_as{};  ///< software of measured steps, of which a pool knows how fast it computes; "": of none
 };
 
 /// The settings whose rules hold in this plan. Gradients of numbers that have 4 bytes have 4.

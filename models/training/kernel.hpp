@@ -13,7 +13,7 @@ namespace athanor {
 struct Kernel {
   enum class Kind : std::uint8_t {
     gemm,       ///< `count` products of (m x k) by (k x n)
-    attention,  ///< fused: `flops`, and `bytes` of memory
+    attention,  ///< fused: `flops`, and `bytes` of memory; n tokens that one attends to, of heads of k elements
     memory,     ///< element-wise and the like: `bytes` read and written
   };
   Kind kind = Kind::memory;
@@ -23,7 +23,9 @@ struct Kernel {
   double m = 0;
   double n = 0;
   double k = 0;
-  double flops = 0;  ///< of gemm: 2 count m n k
+  bool unaligned = false;  ///< of gemm: rows of a matrix are no whole 16 bytes
+  double filling = 0;      ///< of attention: attended tokens that take as long as what surrounds the loop over them
+  double flops = 0;        ///< of gemm: 2 count m n k
   double bytes = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "models/training/work_parts.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/training/layer_work.hpp"
 
@@ -61,6 +62,15 @@ Kernel weight_gemm(const LinearWork& linear, Precision precision, double gradien
   return kernel;
 }
 
+/// Whether rows of its matrices are whole 16 bytes; what does not divide evenly among ranks is padded, and so is.
+bool is_aligned(const LinearWork& linear, Precision precision) {
+  const auto aligned = [&](double side) {
+    constexpr double kBytes = 16;
+    return side != std::floor(side) || std::fmod(side * bytes_of(precision), kBytes) == 0;
+  };
+  return aligned(linear.in) && aligned(linear.out);
+}
+
 }  // namespace
 
 void add_linear(const LinearWork& linear, const WorkSizes& sizes, PhasedKernels& work) {
@@ -68,10 +78,15 @@ void add_linear(const LinearWork& linear, const WorkSizes& sizes, PhasedKernels&
   const double in = linear.count * linear.tokens * linear.in;
   const double out = linear.count * linear.tokens * linear.out;
   if (sizes.casts && !linear.wide) { work.forward.push_back(cast(in, linear.gathers_in, sizes)); }
-  work.forward.push_back(gemm(linear.label, precision, linear.count, linear.tokens, linear.out, linear.in));
+  const bool unaligned = !is_aligned(linear, precision);
+  const auto add = [&](Kernels& to, Kernel product) {
+    product.unaligned = unaligned;
+    to.push_back(product);
+  };
+  add(work.forward, gemm(linear.label, precision, linear.count, linear.tokens, linear.out, linear.in));
   if (sizes.casts && !linear.wide) { work.backward_input.push_back(cast(out, linear.gathers_out, sizes)); }
-  work.backward_input.push_back(gemm(linear.label, precision, linear.count, linear.tokens, linear.in, linear.out));
-  work.backward_weight.push_back(weight_gemm(linear, precision, sizes.gradient));
+  add(work.backward_input, gemm(linear.label, precision, linear.count, linear.tokens, linear.in, linear.out));
+  add(work.backward_weight, weight_gemm(linear, precision, sizes.gradient));
   if (linear.biases) { work.backward_weight.push_back(memory("bias gradients", out * sizes.element)); }
 }
 

@@ -92,7 +92,7 @@ EXCUSED = {
     "/collective/reduction", "threads/collective/rings",
     # Of kernels, operations and registered buffers that this one has not.
     "/profile/copy_rate", "/profile/overlapped", "/nccl/registered_buffers", "/training/compute/attention",
-    "/training/compute/gemm/depth", "/training/compute/gemm/fp4", "/training/compute/gemm/fp8",
+    "/training/compute/attention_by_shape", "/training/compute/gemm/depth", "/training/compute/gemm/waves", "/training/compute/gemm/fp4", "/training/compute/gemm/fp8",
     "/training/compute/interference", "/trace/cpu", "/trace/drop_absent", "/trace/format",
 }
 

@@ -42,6 +42,9 @@ std::string rule_text(const Json& rule) {
 std::string verbose_text(const Json& framework) {
   std::string text;
   for (const Json& rule : framework["rules"].elements()) { text += rule_text(rule); }
+  if (!framework["measured_as"].string().empty()) {
+    text += fmt::format("    computes as measured steps of {}\n", framework["measured_as"].string());
+  }
   for (const Json& each : framework["beyond"].elements()) {
     text += fmt::format("    not modelled: {}\n", wrapped(each.string(), 18));
   }
@@ -57,6 +60,7 @@ Listing list_frameworks(const Library& library, bool verbose) {
     rows.push_back({{"name", name},
                     {"summary", framework.summary},
                     {"rules", rules_json(framework)},
+                    {"measured_as", framework.measured_as},
                     {"beyond", framework.beyond}});
   }
   problems.throw_if_any();

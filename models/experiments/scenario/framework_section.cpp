@@ -99,6 +99,8 @@ void visit_draft(Fields& fields, const Sources& sources, Draft& draft) {
   draft.place = fields.place("like");
   fields.optional("like", draft.like, "Another one of this file, whose rules come before these");
   fields.required("summary", draft.framework.summary, "In one line");
+  fields.optional("measured_as", draft.framework.measured_as,
+                  "Software whose measured steps tell how fast it computes; absent: as the one that it is like");
   fields.optional("beyond", draft.framework.beyond, "What it does that no setting of a plan says");
   fields.optional_list("rules", draft.framework.rules, "Later ones override earlier ones",
                        [&](Fields& inner, FrameworkRule& rule) { visit_rule(inner, sources, rule); });
@@ -114,6 +116,9 @@ std::optional<Framework> completed(const Drafts& drafts, const std::string& name
   }
   Framework whole = chain.front()->framework;
   whole.rules.clear();
+  for (const Draft* draft : chain) {
+    if (whole.measured_as.empty()) { whole.measured_as = draft->framework.measured_as; }
+  }
   for (auto draft = chain.rbegin(); draft != chain.rend(); ++draft) {
     const std::vector<FrameworkRule>& rules = (*draft)->framework.rules;
     whole.rules.insert(whole.rules.end(), rules.begin(), rules.end());

@@ -44,6 +44,7 @@ class Resolution {
     for (std::string& each : idle_settings(config_.plan, config_.written)) {
       training->notes.push_back(std::move(each));
     }
+    note_vocabulary(*training);
     for (const std::string& each : config_.model.ignored) { training->notes.push_back("ignored: " + each); }
     return training;
   }
@@ -202,6 +203,17 @@ class Resolution {
         gpu.name, gpu.power_w, gpu.limited_from_w));
   }
 
+  void note_vocabulary(Training& training) const {
+    const auto& transformer = config_.model.model.transformer;
+    constexpr std::uint32_t kRow = 8;  // elements of 16 bits in 16 bytes
+    if (!transformer || transformer->vocabulary % kRow == 0 || config_.plan.tensor > 1) { return; }
+    constexpr std::uint32_t kPadded = 128;  // as Megatron-LM pads, unless told otherwise
+    training.notes.push_back(fmt::format(
+        "{} logits are no whole 16 bytes: their products run at a fifth of the rate; of software that pads them write "
+        "\"vocabulary\": {}",
+        transformer->vocabulary, (transformer->vocabulary + kPadded - 1) / kPadded * kPadded));
+  }
+
   void take_kinds(std::vector<GpuKind> kinds, const std::vector<std::uint32_t>& of_endpoint, Training& training) {
     std::vector<std::uint32_t> order(kinds.size());
     std::iota(order.begin(), order.end(), 0U);
@@ -234,7 +246,8 @@ class Resolution {
       return problem("no-compute-profile", "the library has no pool that tells how fast GPUs compute",
                      "name a profile: \"compute\" (see athanor list compute)");
     }
-    const ComputeParts parts = compute_parts(gpu, config_.plan.precision, config_.model.model);
+    ComputeParts parts = compute_parts(gpu, config_.plan.precision, config_.model.model);
+    if (config_.framework.framework) { parts.software = config_.framework.framework->measured_as; }
     profile = config_.compute ? *config_.compute : pooled_compute(*pool, parts);
     if (profile.pooled ? !pool->knows(parts) || !gpu.as_preset
                        : !gpu.as_preset || !profile.covers(gpu.preset, config_.plan.precision)) {
@@ -242,7 +255,8 @@ class Resolution {
                                            profile.name, name(config_.plan.precision), gpu.name));
     }
     if (!pool || (!profile.pooled && profile.fitted.gpus.empty())) { return true; }
-    const StepError* error = pool->error_of(knowledge_of(gpu, profile));
+    const bool software = profile.pooled && gpu.as_preset && pool->knows(parts) && pool->knows_software(parts);
+    const StepError* error = pool->error_of(software ? StepKnowledge::models : knowledge_of(gpu, profile));
     if (error != nullptr && !training.expected_error) { training.expected_error = *error; }
     return true;
   }

@@ -56,20 +56,30 @@ TEST_CASE("a product takes its operations over the peak, and loses half where it
   }
 }
 
-TEST_CASE("half of the last wave of tiles is lost, and products side by side share waves") {
+TEST_CASE("half of the last wave of tiles is lost, as far as waves are, and products side by side share them") {
   GpuRates gpu = small_gpu();
   gpu.multiprocessors = 132;
+  ComputeProfile profile = exact();
   const auto longer = [&](Kernel kernel, double count) {
     kernel.count = count;
     kernel.flops *= count;
-    return microseconds(time_of(kernel, gpu, exact())) / (kernel.flops / 1e6);
+    return microseconds(time_of(kernel, gpu, profile)) / (kernel.flops / 1e6);
   };
   const Kernel waves = product(128 * 11, 256 * 12, 4096);  // 132 tiles: one wave
   CHECK(longer(waves, 1) == doctest::Approx(1.5));
   CHECK(longer(waves, 5) == doctest::Approx(1.1));
   CHECK(longer(product(64, 64, 4096), 1) == doctest::Approx(1 + 132 / 2.0));  // one tile at least
+  profile.waves = 0.25;
+  CHECK(longer(waves, 1) == doctest::Approx(1.125));
+  profile.waves = 1;
   gpu.multiprocessors = 0;
   CHECK(longer(waves, 1) == doctest::Approx(1));
+}
+
+TEST_CASE("rows that are no whole 16 bytes are multiplied at a fifth of the rate") {
+  Kernel kernel = product(1000, 1001, 1000);
+  kernel.unaligned = true;
+  CHECK(time_of(kernel, small_gpu(), exact()) == picoseconds(5 * kernel.flops / 1e12));
 }
 
 TEST_CASE("narrow products have a peak and an efficiency of their own") {
@@ -103,6 +113,24 @@ TEST_CASE("attention reaches its share of the peak of what it is computed in") {
   Kernel kernel{.kind = Kernel::Kind::attention, .label = "", .precision = Precision::bf16};
   kernel.flops = 1e9;
   CHECK(time_of(kernel, small_gpu(), profile) == 4_ms);
+}
+
+TEST_CASE("attention loses what surrounds its loop, and exponentials cost a short head as much as a long one") {
+  ComputeProfile profile = exact();
+  Kernel kernel{.kind = Kernel::Kind::attention, .label = "", .precision = Precision::bf16};
+  kernel.flops = 1e9;
+  kernel.n = 1000;
+  kernel.k = 128;
+  kernel.filling = 500;
+  CHECK(time_of(kernel, small_gpu(), profile) == 1_ms);
+  profile.attention_by_shape = true;
+  CHECK(time_of(kernel, small_gpu(), profile) == 1500_us);
+  kernel.n = 5000;
+  CHECK(time_of(kernel, small_gpu(), profile) == 1100_us);
+  kernel.filling = 0;
+  kernel.k = 64;
+  CHECK(microseconds(time_of(kernel, small_gpu(), profile)) ==
+        doctest::Approx(1000 * (1 + 48.0 / 64) / (1 + 48.0 / 128)));
 }
 
 TEST_CASE("a product whose shape is not known loses nothing to it") {

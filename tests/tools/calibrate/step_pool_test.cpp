@@ -115,3 +115,17 @@ TEST_CASE("a pool of steps needs steps that were measured") {
   CHECK(ran.code != 0);
   CHECK(ran.err.find("\"measured\"") != std::string::npos);
 }
+
+TEST_CASE("steps that no GPU takes, and those in other units, are refused by name") {
+  const Folder folder;
+  const auto refused = [&](double seconds, const std::string& words) {
+    const Ran ran = athanor_run({"calibrate", "--backend", "steps", "--tables",
+                                 folder.write("table.json", steps(0.6, {seconds, 1, 1, 1})), "-o",
+                                 folder.path("pool.json"), "--json"});
+    CAPTURE(ran.err);
+    CHECK(ran.code == 3);
+    CHECK(ran.err.find(words) != std::string::npos);
+  };
+  refused(1e-4, "h 1024 took 100");
+  refused(100, "times longer than such steps take");
+}

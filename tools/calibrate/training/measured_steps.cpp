@@ -9,9 +9,14 @@
 #include <thread>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "models/experiments/training.hpp"
 #include "sim/check.hpp"
+#include "sim/error.hpp"
+#include "sim/format.hpp"
 #include "sim/percentile.hpp"
+#include "tools/calibrate/anchors/unit_slip.hpp"
 
 namespace athanor {
 
@@ -19,7 +24,7 @@ namespace {
 
 bool alike(const Kernel& a, const Kernel& b) {
   return a.kind == b.kind && a.precision == b.precision && a.count == b.count && a.m == b.m && a.n == b.n &&
-         a.k == b.k && a.flops == b.flops && a.bytes == b.bytes;
+         a.k == b.k && a.filling == b.filling && a.unaligned == b.unaligned && a.flops == b.flops && a.bytes == b.bytes;
 }
 
 double stragglers(const ComputeProfile& profile, double gpus) {
@@ -97,6 +102,35 @@ void simulate(MeasuredSteps& steps, const std::function<ComputeProfile(std::size
 void simulate(MeasuredSteps& steps, const ComputeProfile& profile, bool slowed) {
   simulate(
       steps, [&](std::size_t) { return profile; }, slowed);
+}
+
+void check_steps(MeasuredSteps steps) {
+  ComputeProfile peak;
+  peak.gemm = {.share = 1, .depth = 0};
+  peak.attention = 1;
+  peak.memory = 1;
+  simulate(steps, peak);
+  Problems problems;
+  for (const MeasuredStep& each : steps) {
+    constexpr double kUsual = 2.5;  // so many times what peaks allow
+    constexpr double kRounding = 0.98;
+    const double ratio = seconds(each.measured) / seconds(each.simulated.time);
+    const std::string took = fmt::format("{} took {}", each.name, to_string(each.measured));
+    if (const double slip = unit_slip(ratio / kUsual); slip != 1) {
+      problems.add({"units",
+                    fmt::format("{}: about {:g} times {} than such steps take", took, slip > 1 ? slip : 1 / slip,
+                                slip > 1 ? "longer" : "shorter"),
+                    {each.table, 0, 0, ""},
+                    "say \"measured\" in its unit: \"12.5s\", \"830ms\""});
+    } else if (ratio < kRounding) {
+      problems.add(
+          {"faster-than-hardware",
+           fmt::format("{}, less than {}, which its GPUs need at their peaks", took, to_string(each.simulated.time)),
+           {each.table, 0, 0, ""},
+           "was it another model, batch, precision, number of GPUs or GPU?"});
+    }
+  }
+  problems.throw_if_any();
 }
 
 StepErrors errors_of(const MeasuredSteps& steps) {

@@ -75,6 +75,10 @@ void simulate(MeasuredSteps& steps, const std::function<ComputeProfile(std::size
 /// All by one.
 void simulate(MeasuredSteps& steps, const ComputeProfile& profile, bool slowed = false);
 
+/// Throws ScenarioError where a step took about 1000 or a million times what steps take ("units"), or less than its
+/// GPUs' peaks and memories allow ("faster-than-hardware").
+void check_steps(MeasuredSteps steps);
+
 /// Of |error|: median and 90th percentile by nearest rank.
 struct StepErrors {
   double median = 0;
