@@ -7,6 +7,7 @@
 
 #include "models/execution/by_packets.hpp"
 #include "models/execution/candidate.hpp"
+#include "models/experiments/interval.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/scenario/algorithm_choice.hpp"
 #include "models/experiments/table.hpp"
@@ -17,10 +18,6 @@
 #include "topologies/cluster.hpp"
 
 namespace athanor {
-
-std::string interval_text(double low, double high) {
-  return fmt::format("{:+.0f}/{:+.0f} %", (low - 1) * 100, (high - 1) * 100);
-}
 
 namespace {
 
@@ -128,23 +125,6 @@ void put_result(const CollectiveSetup& setup, const Collective& collective, cons
   record.put(kLimitedBy, run.limited_by);
 }
 
-/// Where eight of ten measured times are expected, as far as anybody knows.
-void put_interval(const CollectiveSetup& setup, const Platform& platform, const RunResult& run, Record& record) {
-  const Profile& profile =
-      setup.nccl ? platform.profile->on_nodes(setup.nccl->communicator().nodes) : *platform.profile;
-  const PredictionError* error = profile.error_of(setup.kind, setup.ranks, run.size, *platform.cluster);
-  record.put(kProfile, profile.name);
-  if (error == nullptr) { return; }
-  const double time = microseconds(run.time);
-  // Nobody measures what the hardware does not allow.
-  const double low = std::max(time * error->low, std::min(time, microseconds(run.bound.time)));
-  record.put(kTimeLow, low);
-  record.put(kTimeHigh, time * error->high);
-  record.put(kKnown, name(error->knowledge));
-  record.put(kShared, error->shared);
-  record.put(kInterval, interval_text(time > 0 ? low / time : error->low, error->high));
-}
-
 void put_calls(const CollectiveSetup& setup, const RunResult& run, Record& record) {
   if (!run.calls) { return; }
   record.put(kCalls, setup.calls);
@@ -185,7 +165,7 @@ Record record_of(const CollectiveSetup& setup, const Run& run, const RunResult& 
   const Collective collective = setup.collective(run.size);
   put_collective(setup, collective, record);
   put_result(setup, collective, result, record);
-  put_interval(setup, run.platform, result, record);
+  put_interval(setup, run.platform, run.size, result.time, result.bound.time, record);
   put_calls(setup, result, record);
   record.put(kNetwork, name(run.platform.network.level));
   record.put(kExtrapolated, result.extrapolated);
@@ -209,6 +189,23 @@ Record record_of(const CollectiveSetup& setup, const Run& run, const RunResult& 
 }
 
 }  // namespace
+
+void put_interval(const CollectiveSetup& setup, const Platform& platform, Bytes size, Time time, Time bound,
+                  Record& record) {
+  const Profile& profile =
+      setup.nccl ? platform.profile->on_nodes(setup.nccl->communicator().nodes) : *platform.profile;
+  const PredictionError* error = profile.error_of(setup.kind, setup.ranks, size, *platform.cluster);
+  record.put(kProfile, profile.name);
+  if (error == nullptr) { return; }
+  const double simulated = microseconds(time);
+  // Nobody measures what the hardware does not allow.
+  const double low = std::max(simulated * error->low, std::min(simulated, microseconds(bound)));
+  record.put(kTimeLow, low);
+  record.put(kTimeHigh, simulated * error->high);
+  record.put(kKnown, name(error->knowledge));
+  record.put(kShared, error->shared);
+  record.put(kInterval, interval_text(simulated > 0 ? low / simulated : error->low, error->high));
+}
 
 std::string effort_text(const Simulated& simulated) {
   return fmt::format("{} of {} lanes, {} primitives, {} loops multiplied, {} events", simulated.lanes,

@@ -97,25 +97,35 @@ inline constexpr Column kTime{.key = "time_us",
                                         .axis = "Time"}};  ///< from the launch to the end of the last rank
 inline constexpr Column kTimeLow{
     .key = "time_low_us",
+    .head = "low",
     .unit = "(us)",
+    .width = 9,
     .role = ColumnRole::low_end,
     .of = &kTime,
-    .shown = {.in_reports = Shown::Report::figure,
+    .shown = {.in_sweeps = true,
+              .in_database = true,
+              .in_reports = Shown::Report::figure,
               .report_head = "one in ten below (µs)"}};  ///< one measured time in ten is expected to be less
 inline constexpr Column kTimeHigh{
     .key = "time_high_us",
+    .head = "high",
     .unit = "(us)",
+    .width = 9,
     .role = ColumnRole::high_end,
     .of = &kTime,
-    .shown = {.in_reports = Shown::Report::figure,
+    .shown = {.in_sweeps = true,
+              .in_database = true,
+              .in_reports = Shown::Report::figure,
               .report_head = "one in ten above (µs)"}};  ///< one in ten is expected to be more
 inline constexpr Column kKnown{"known"};  ///< what of the stack had been measured: see [intervals](models.md#intervals)
 inline constexpr Column kShared{"error_shared"};  ///< of the error's variance, what other times of the profile share
 inline constexpr Column kProfile{
     .key = "profile", .role = ColumnRole::profile, .of = &kTime};  ///< whose software costs count
 inline constexpr Column kInterval{"", "interval", "(80 %)", 10, Format::word};
-/// "-10/+16 %" of multiples of the simulated time.
-std::string interval_text(double low, double high);
+/// Where eight of ten measured times of a collective of this size are expected, and what of its stack was known, as far
+/// as anybody knows. `bound`: the least time that the hardware allows.
+void put_interval(const CollectiveSetup& setup, const Platform& platform, Bytes size, Time time, Time bound,
+                  Record& record);
 inline constexpr Column kCalls{"calls"};                               ///< that follow each other; `time_us` is of one
 inline constexpr Column kLatency{"latency_us", "latency", "(us)", 9};  ///< with `calls`: of one call by itself
 inline constexpr Column kPeriod{"period_us", "period", "(us)", 9};     ///< with `calls`: of a loop that has settled

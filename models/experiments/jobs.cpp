@@ -35,7 +35,8 @@ std::string note_of(const JobResult& job, CollectiveKind kind, CollectiveKind co
   return fmt::format("{}", joined(parts, "; "));
 }
 
-Record record_of(const JobsSetup& setup, const JobRequest& request, const JobResult& job, std::size_t number) {
+Record record_of(const JobsSetup& setup, const Platform& platform, const JobRequest& request, const JobResult& job,
+                 std::size_t number) {
   const Collective& collective = request.collective;
   const Bytes payload = request.element_size * collective.count.count();
   const bool lasts = job.time > Time::zero();
@@ -50,6 +51,8 @@ Record record_of(const JobsSetup& setup, const JobRequest& request, const JobRes
   record.put(kProtocol, job.alone.protocol);
   record.put(kChannels, job.alone.channels);
   record.put(kTime, microseconds(job.time));
+  put_interval(setup.alone(static_cast<std::uint32_t>(number)), platform, payload, job.time, job.alone.bound.time,
+               record);
   record.put(kAlgorithmBandwidth, lasts ? algorithm_bandwidth(payload, job.time) : 0.0);
   record.put(kBusBandwidth, lasts ? bus_bandwidth(collective, payload, job.time) : 0.0);
   record.put(kAloneTime, microseconds(job.alone.time));
@@ -131,7 +134,7 @@ std::vector<Record> JobsExperiment::run(const Run& run) const {
   record.put(kTime, microseconds(result.time));
   std::vector<Record> parts;
   for (std::size_t job = 0; job < result.jobs.size(); ++job) {
-    parts.push_back(record_of(setup_, request.jobs[job], result.jobs[job], job));
+    parts.push_back(record_of(setup_, platform, request.jobs[job], result.jobs[job], job));
   }
   record.put_parts(kJobs, std::move(parts));
   record.effort = effort_text(result.simulated);
@@ -144,8 +147,11 @@ std::vector<Record> JobsExperiment::run(const Run& run) const {
 }
 
 std::vector<const Column*> JobsExperiment::columns(bool /*seeds*/) const {
-  return {&kBytes,    &kCount,     &kTypeName, &kJob,      &kTime, &kAlgorithmBandwidth, &kBusBandwidth, &kAloneTime,
-          &kSlowdown, &kAlgorithm, &kProtocol, &kChannels, &kNote};
+  std::vector<const Column*> columns{&kBytes, &kCount, &kTypeName, &kJob, &kTime};
+  if (setup_.common.nccl || !setup_.nccl.empty()) { columns.push_back(&kInterval); }
+  columns.insert(columns.end(), {&kAlgorithmBandwidth, &kBusBandwidth, &kAloneTime, &kSlowdown, &kAlgorithm, &kProtocol,
+                                 &kChannels, &kNote});
+  return columns;
 }
 
 std::vector<std::pair<std::string, std::string>> JobsExperiment::description(const Platform& platform) const {

@@ -66,6 +66,7 @@ std::vector<Record> TraceExperiment::run(const Run& run) const {
   record.put(kRanks, ranks());
   record.put(kReplayTime, seconds(done.time));
   record.put(kStepTime, seconds(done.time));
+  put_interval_of_calls(done, run.platform, ranks(), record);
   record.put(kExposedTime, shares.all_exposed() * seconds(done.time));
   record.put(kBreakdown, breakdown_json(shares, "waiting"));
   record.put(kComputingShare, shares.computing);
@@ -83,10 +84,12 @@ std::vector<Record> TraceExperiment::run(const Run& run) const {
 }
 
 std::vector<const Column*> TraceExperiment::columns(bool /*seeds*/) const {
-  return {&kReplayTime, &kComputingShare, &kExposedShare, &kWaitingShare};
+  return {&kReplayTime, &kInterval, &kComputingShare, &kExposedShare, &kWaitingShare};
 }
 
-std::vector<const Column*> TraceExperiment::figures() { return {&kFiles, &kStepTime, &kExposedTime}; }
+std::vector<const Column*> TraceExperiment::figures() {
+  return {&kFiles, &kStepTime, &kStepLow, &kStepHigh, &kExposedTime};
+}
 
 std::vector<std::pair<std::string, std::string>> TraceExperiment::description(const Platform& platform) const {
   return {{"trace", fmt::format("{} of {} ranks: {}", variant(), ranks(), joined(config_.files, " "))},

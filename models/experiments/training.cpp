@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/collective.hpp"
+#include "models/experiments/interval.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/scenario/framework_section.hpp"
 #include "models/experiments/scenario/idle_settings.hpp"

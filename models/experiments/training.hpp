@@ -36,21 +36,7 @@ inline constexpr Column kMeasuredStep{.key = "measured_time_s",
                                       .unit = "(ms)",
                                       .width = 11,
                                       .format = Format::milliseconds,
-                                      .shown = {.in_reports = Shown::Report::figure}};  ///< what was measured
-inline constexpr Column kStepLow{
-    .key = "step_time_low_s",
-    .format = Format::milliseconds,
-    .role = ColumnRole::low_end,
-    .of = &kStepTime,
-    .shown = {.in_reports = Shown::Report::figure,
-              .report_head = "one in ten below (ms)"}};  ///< one measured step in ten is expected to take less
-inline constexpr Column kStepHigh{
-    .key = "step_time_high_s",
-    .format = Format::milliseconds,
-    .role = ColumnRole::high_end,
-    .of = &kStepTime,
-    .shown = {.in_reports = Shown::Report::figure,
-              .report_head = "one in ten above (ms)"}};  ///< one in ten is expected to take more
+                                      .shown = {.in_reports = Shown::Report::figure}};   ///< what was measured
 inline constexpr Column kStepError{"error", "error", "(%)", 7, Format::signed_percent};  ///< simulated / measured - 1
 
 /// A step of training.

@@ -9,7 +9,10 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/candidate.hpp"
+#include "models/experiments/collective.hpp"
+#include "models/experiments/interval.hpp"
 #include "models/experiments/scenario/profile_section.hpp"
+#include "models/experiments/workload.hpp"
 #include "models/software/profile.hpp"
 #include "sim/format.hpp"
 #include "sim/words.hpp"
@@ -117,6 +120,31 @@ bool uses_switches(const CallEstimate& estimate) {
 }
 
 }  // namespace
+
+void put_interval_of_calls(const WorkloadRun& run, const Platform& platform, std::uint32_t ranks, Record& record) {
+  double weight = 0;
+  double low = 0;
+  double high = 0;
+  const PredictionError* heaviest = nullptr;
+  for (const CallsOfAKind& each : calls_by_kind(run.result)) {
+    const PredictionError* error =
+        platform.profile->error_of(each.estimate->kind, ranks, each.estimate->size, *platform.cluster);
+    const double alone = seconds(each.alone);
+    if (error == nullptr || alone <= 0) { continue; }
+    if (heaviest == nullptr) { heaviest = error; }
+    weight += alone;
+    low += alone * error->low;
+    high += alone * error->high;
+  }
+  if (heaviest == nullptr) { return; }
+  const double time = seconds(run.time);
+  const double exposed = shares_of(run.result, run.time).all_exposed() * time;
+  record.put(kStepLow, time - exposed * (1 - low / weight));
+  record.put(kStepHigh, time + exposed * (high / weight - 1));
+  record.put(kKnown, name(heaviest->knowledge));
+  record.put(kShared, heaviest->shared);
+  record.put(kInterval, interval_text(record.number(kStepLow) / time, record.number(kStepHigh) / time));
+}
 
 void add_workload_notes(const WorkloadResult& result, const Platform& platform, std::vector<std::string>& notes) {
   const auto any = [&](auto is) { return std::any_of(result.estimates.begin(), result.estimates.end(), is); };

@@ -11,6 +11,8 @@
 
 namespace athanor {
 
+struct WorkloadRun;
+
 // What results of training and of traces have in common.
 
 inline constexpr Column kStepTime{.key = "step_time_s",
@@ -23,6 +25,30 @@ inline constexpr Column kStepTime{.key = "step_time_s",
                                             .in_database = true,
                                             .in_reports = Shown::Report::figure,
                                             .axis = "Time of a step"}};  ///< of a step, or of the whole trace
+inline constexpr Column kStepLow{
+    .key = "step_time_low_s",
+    .head = "low",
+    .unit = "(ms)",
+    .width = 12,
+    .format = Format::milliseconds,
+    .role = ColumnRole::low_end,
+    .of = &kStepTime,
+    .shown = {.in_sweeps = true,
+              .in_database = true,
+              .in_reports = Shown::Report::figure,
+              .report_head = "one in ten below (ms)"}};  ///< one measured step in ten is expected to take less
+inline constexpr Column kStepHigh{
+    .key = "step_time_high_s",
+    .head = "high",
+    .unit = "(ms)",
+    .width = 12,
+    .format = Format::milliseconds,
+    .role = ColumnRole::high_end,
+    .of = &kStepTime,
+    .shown = {.in_sweeps = true,
+              .in_database = true,
+              .in_reports = Shown::Report::figure,
+              .report_head = "one in ten above (ms)"}};  ///< one in ten is expected to take more
 inline constexpr Column kExposedTime{
     .key = "exposed_comm_s",
     .head = "exposed",
@@ -54,6 +80,10 @@ std::string describe(const CallEstimate& estimate);
 
 /// A remark for each of the kinds of calls that took longest, and one that counts the others.
 void remark_calls(const WorkloadResult& result, Record& record);
+
+/// Where eight of ten measured times of a trace are expected, as far as anybody knows: what it computes takes what was
+/// recorded, and what it waits for collectives is off as these are, each by what it takes alone. `ranks`: of the trace.
+void put_interval_of_calls(const WorkloadRun& run, const Platform& platform, std::uint32_t ranks, Record& record);
 
 /// "TP 1.20 %, DP 0.31 %" of the shares that show; "": of none.
 std::string exposed_text(const WorkloadShares& shares);

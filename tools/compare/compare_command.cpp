@@ -56,6 +56,8 @@ std::vector<std::string> csv_columns(const Comparison& comparison) {
     if (std::find(columns.begin(), columns.end(), column) == columns.end()) { columns.push_back(column); }
   };
   for (const std::string& each : comparison.alternatives) { add(each); }
+  add("winner");
+  add("certainty");
   if (comparison.against.empty()) { return columns; }
   for (const std::string& each : comparison.alternatives) { add(fmt::format("{} {}", each, comparison.against)); }
   add("front");
@@ -73,6 +75,8 @@ JsonValue csv_line(const Comparison& comparison, const ComparisonLine& line) {
       record[fmt::format("{} {}", alternative, comparison.against)] = *line.entries[i]->against;
     }
   }
+  if (line.winners.size() == 1) { record["winner"] = comparison.alternatives[line.winners.front()]; }
+  if (line.certainty) { record["certainty"] = *line.certainty; }
   if (comparison.against.empty()) { return record; }
   record["front"] = JsonValue::list();
   for (const std::size_t each : comparison.front(line)) { record["front"].push_back(comparison.alternatives[each]); }

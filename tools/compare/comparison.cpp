@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/collective.hpp"
+#include "models/experiments/interval.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/scenario/experiment_kinds.hpp"
 #include "models/experiments/table.hpp"
@@ -252,11 +253,9 @@ void add_spread(const Json& record, const Column& of, ComparisonEntry& entry) {
   const std::string low = key_of_interval(of, ColumnRole::low_end);
   const std::string high = key_of_interval(of, ColumnRole::high_end);
   if (!has_number(record, low) || !has_number(record, high)) { return; }
-  constexpr double kTenth = 1.2816;  // standard deviations from the middle, beyond which one in ten lies
   const double time = record.number_at(of.key);
   if (time <= 0 || record.number_at(low) <= 0) { return; }
-  // The longer side: the other one may end at the hardware's bound.
-  entry.spread = std::log(std::max(record.number_at(high) / time, time / record.number_at(low))) / kTenth;
+  entry.spread = spread_of(record.number_at(low) / time, record.number_at(high) / time);
   entry.shared = record.number_at(kShared.key);
   entry.profile = record.string_at(key_of_interval(of, ColumnRole::profile));
 }
@@ -271,12 +270,11 @@ ComparisonEntry entry_of(const Json& record, const Comparison& comparison) {
   return entry;
 }
 
-/// That `a` is better than `b`, whose logarithms are off by normal errors; those of one profile err together.
+/// That `a` is better than `b`; times of one profile err together.
 std::optional<double> certainty_of(const ComparisonEntry& a, const ComparisonEntry& b) {
   if (!a.spread || !b.spread || a.value <= 0 || b.value <= 0) { return std::nullopt; }
   const double shared = a.profile == b.profile ? std::min(a.shared, b.shared) : 0;
-  const double variance = *a.spread * *a.spread + *b.spread * *b.spread - 2 * shared * *a.spread * *b.spread;
-  return std::erfc(-std::abs(std::log(a.value / b.value)) / std::sqrt(2 * variance)) / 2;
+  return certainty(a.value / b.value, *a.spread, *b.spread, shared);
 }
 
 /// Of the one winner against each of the others, the least.

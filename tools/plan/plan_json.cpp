@@ -71,6 +71,7 @@ std::vector<Json> plans_json(const PlanReport& report) {
       json["step_time_low_s"] = seconds(each.parts.time) * report.expected_error->low;
       json["step_time_high_s"] = seconds(each.parts.time) * report.expected_error->high;
       json["known"] = name(report.expected_error->knowledge);
+      if (!all.empty()) { json["first_is_faster"] = certainty_of_first(report, all.size()); }
     }
     json["why"] = all.empty() ? shares_text(each.parts) : difference_text(each.parts, report.result.best.front().parts);
     all.push_back(std::move(json));

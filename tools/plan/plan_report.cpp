@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "models/experiments/collective.hpp"
+#include "models/experiments/interval.hpp"
 #include "models/experiments/scenario/training_gpus.hpp"
 #include "models/experiments/table.hpp"
 #include "sim/format.hpp"
@@ -105,11 +105,20 @@ std::string own_lines(const PlanReport& report) {
   return lines + "\n";
 }
 
-/// Plans of one search err together, so that it says little of which is best.
+/// Plans of one search err together: that the first is the fastest is more certain than its time.
 std::string interval_line(const PlanReport& report) {
-  if (!report.expected_error || report.result.best.empty()) { return ""; }
-  return fmt::format("# eight of ten measured steps are expected within {} of these times\n",
-                     interval_text(report.expected_error->low, report.expected_error->high));
+  const std::vector<RankedPlan>& best = report.result.best;
+  if (!report.expected_error || best.empty()) { return ""; }
+  std::string lines = fmt::format("# eight of ten measured steps are expected within {} of these times\n",
+                                  interval_text(report.expected_error->low, report.expected_error->high));
+  if (best.size() < 2) { return lines; }
+  const double next = certainty_of_first(report, 1);
+  lines += fmt::format("# place 1 is faster than place 2 with {:.0f} %", next * 100);
+  if (best.size() > 2) {
+    lines +=
+        fmt::format(", than place {} with {:.0f} %", best.size(), certainty_of_first(report, best.size() - 1) * 100);
+  }
+  return lines + "\n";
 }
 
 std::string miss_lines(const PlanReport& report) {
@@ -137,6 +146,13 @@ std::string describe(const ParallelPlan& plan) {
   if (plan.expert > 1 || plan.expert_tensor > 1) { text += fmt::format(", expert {}", experts_text(plan)); }
   return text + fmt::format("; micro-batch {}, sharding {}, recompute {}", plan.micro_batch, name(plan.sharding),
                             name(plan.recompute));
+}
+
+double certainty_of_first(const PlanReport& report, std::size_t place) {
+  const std::vector<RankedPlan>& best = report.result.best;
+  const double spread = spread_of(report.expected_error->low, report.expected_error->high);
+  const double ratio = seconds(best[place].parts.time) / seconds(best.front().parts.time);
+  return certainty(ratio, spread, spread, report.expected_error->shared);
 }
 
 std::string shares_text(const StepParts& parts) {

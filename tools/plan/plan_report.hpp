@@ -34,6 +34,9 @@ std::string shares_text(const StepParts& parts);
 /// below a tenth of a percent are left out.
 std::string difference_text(const StepParts& parts, const StepParts& best);
 
+/// That the first plan is faster than the one at a place behind it, from 0.5 to 1. Requires an expected error.
+double certainty_of_first(const PlanReport& report, std::size_t place);
+
 /// What stands above the plans, the plans, and below them what was searched, the plan of the scenario and the nearest
 /// miss, as lines of text.
 std::string plan_lines(const PlanReport& report, const Heading& heading);

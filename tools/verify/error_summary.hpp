@@ -17,6 +17,9 @@ struct ErrorBand {
   double mean = 0;         ///< of |error|; 0 without points
   double median = 0;       ///< of |error|, the greater of the two in the middle; 0 without points
   std::optional<Record> worst;
+  std::size_t with_interval = 0;  ///< points of which an interval is known
+  std::size_t inside = 0;         ///< of these, whose measured time lies within it
+  double median_width = 0;        ///< of high / low - 1, of these; 0 without them
 };
 
 /// Below 1 MiB, 1 MiB to 64 MiB, and from 64 MiB on.

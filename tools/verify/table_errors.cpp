@@ -1,6 +1,7 @@
 #include "tools/verify/table_errors.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include <fmt/core.h>
@@ -134,8 +135,8 @@ Json to_json(const TableErrors& table) {
     json["worst_bytes"] = size_of(*table.all.worst).count();
   }
   for (const Bytes size : table.spikes) { json["spikes"].push_back(size.count()); }
-  if (table.with_interval > 0) {
-    json["within_interval"] = static_cast<double>(table.inside) / static_cast<double>(table.with_interval);
+  if (table.all.with_interval > 0) {
+    json["within_interval"] = static_cast<double>(table.all.inside) / static_cast<double>(table.all.with_interval);
   }
   if (table.table_noise) { json["noise"] = *table.table_noise; }
   if (table.agreed) { json["agreed"] = *table.agreed; }
@@ -162,29 +163,39 @@ std::string library_of(const Measurement& measurement) {
 
 namespace {
 
-void count_intervals(const std::vector<Record>& records, TableErrors& errors) {
-  for (const Record& record : records) {
-    if (!record.has(kTimeLow) || !record.has(kMeasuredTime)) { continue; }
-    const double measured = record.number(kMeasuredTime);
-    ++errors.with_interval;
-    errors.inside += record.number(kTimeLow) <= measured && measured <= record.number(kTimeHigh) ? 1 : 0;
-  }
-}
-
-/// Mean over tables of the share of their rows that lie within their intervals of 80 %; "": none is known.
+/// Mean over tables of the share of their rows that lie within their intervals of 80 %, of all sizes and by band, where
+/// the median of widths stands beside it; "": none is known.
 std::string interval_line(const Tables& tables) {
-  double sum = 0;
-  double count = 0;
+  const auto mean = [&](const auto& band_of) {
+    double sum = 0;
+    double count = 0;
+    for (const TableErrors& each : tables) {
+      const ErrorBand& band = band_of(each);
+      if (band.with_interval == 0) { continue; }
+      sum += static_cast<double>(band.inside) / static_cast<double>(band.with_interval);
+      ++count;
+    }
+    return std::pair(count == 0 ? 0 : sum / count * 100, count);
+  };
   std::size_t rows = 0;
-  for (const TableErrors& each : tables) {
-    if (each.with_interval == 0) { continue; }
-    sum += static_cast<double>(each.inside) / static_cast<double>(each.with_interval);
-    ++count;
-    rows += each.with_interval;
-  }
+  for (const TableErrors& each : tables) { rows += each.all.with_interval; }
+  const auto [share, count] = mean([](const TableErrors& each) -> const ErrorBand& { return each.all; });
   if (count == 0) { return ""; }
-  return fmt::format("# within the intervals of 80 %: {:.0f} % of {} rows of {:.0f} tables\n", sum / count * 100, rows,
-                     count);
+  std::string text =
+      fmt::format("# within the intervals of 80 %: {:.0f} % of {} rows of {:.0f} tables", share, rows, count);
+  constexpr std::array<const char*, 3> kBands{"below 1 MiB", "up to 64 MiB", "above"};
+  for (std::size_t band = 0; band < kBands.size(); ++band) {
+    std::vector<double> widths;
+    for (const TableErrors& each : tables) {
+      if (each.bands[band].with_interval > 0) { widths.push_back(each.bands[band].median_width); }
+    }
+    if (widths.empty()) { continue; }
+    std::sort(widths.begin(), widths.end());
+    const auto own = mean([band](const TableErrors& each) -> const ErrorBand& { return each.bands[band]; });
+    text += fmt::format("{} {} {:.0f} % (width {:.0f} %)", band == 0 ? ";" : ",", kBands.at(band), own.first,
+                        widths[widths.size() / 2] * 100);
+  }
+  return text + "\n";
 }
 
 }  // namespace
@@ -213,7 +224,6 @@ TableErrors table_errors(const std::vector<VerifiedCase>& cases) {
       errors.agreed = errors.agreed.value_or(true) && agrees(known, each.records);
     }
   }
-  count_intervals(records, errors);
   errors.bands = error_bands(records);
   errors.all = error_band(records, Bytes::zero(), Bytes::max());
   const std::vector<TablePoint> points = points_of(first);

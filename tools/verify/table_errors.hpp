@@ -33,8 +33,6 @@ struct TableErrors {
   std::optional<double> table_noise;  ///< over all sizes
   std::optional<bool> agreed;         ///< whether what is known of the library's choice was chosen; none: nothing is
   std::string choices;                ///< of the first case, by size
-  std::size_t with_interval = 0;      ///< rows, without spikes, of which an interval is known
-  std::size_t inside = 0;             ///< of these, whose measured time lies within it
   bool extrapolated = false;          ///< some row is outside of its profile's domain
   std::vector<std::pair<std::string, std::string>> cases;  ///< scenario and name of each
 

@@ -202,7 +202,7 @@ TEST_CASE("athanor compare takes scenarios, results and sweeps") {
       "odd.json",
       small_with("\"name\"", R"("cases": [{"name": "a,\"b\""}, {"name": "c", "cluster": {"nodes": 8}}], "name")"));
   const Ran csv = athanor_run({"compare", odd, "--csv", "--pareto", "bill_cables", "--sizes", "4KiB"});
-  CHECK(csv.says("bytes,\"a,\"\"b\"\"\",c,\"a,\"\"b\"\" bill_cables\",c bill_cables,front\n4096,"));
+  CHECK(csv.says("bytes,\"a,\"\"b\"\"\",c,winner,certainty,\"a,\"\"b\"\" bill_cables\",c bill_cables,front\n4096,"));
   CHECK(csv.out.ends_with(",4.0,8.0,\"a,\"\"b\"\"\"\n"));
   CHECK(athanor_run({"compare", fast}).code == 2);
   CHECK(athanor_run({"compare", fast, folder.write("empty.sqlite", "")}).says("empty.sqlite is empty"));
