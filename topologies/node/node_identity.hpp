@@ -25,6 +25,7 @@ struct NodeIdentity {
   std::string gpu;           ///< the preset that GPUs are; "": none
   std::string nic;           ///< the preset that NICs are; "": none, or several
   bool infiniband = false;   ///< a NIC frames as InfiniBand does
+  std::string transport;     ///< that its operator has NCCL use between nodes; "": what is usual of such NICs
   bool gpu_direct = true;    ///< NICs may read and write the memory of the GPUs; not of consumer cards
   bool peer_access = true;   ///< GPUs may read and write each other's memory over PCIe, too; not consumer cards
   CpuIdentity cpu;           ///< of all sockets

@@ -63,6 +63,7 @@ struct NodeConfig {
   std::optional<Ratio> compute_capability;  ///< absent: that of `gpu`
   std::optional<bool> gpu_direct;           ///< absent: that of `gpu`
   std::optional<bool> peer_access;          ///< absent: that of `gpu`
+  std::optional<std::string> transport;     ///< of messages between such nodes; absent: what is usual of their NICs
   bool nvlink_access = true;                ///< not in files: what software lets the GPUs do
   SourceLocation place;
 };

@@ -43,6 +43,7 @@ bool complete(NodeConfig& node, const Presets& presets, Problems& problems) {
   fill(node.cpu, base.cpu);
   if (is_alike(node.gpu, base.gpu)) { fill_identity(node, base); }
   if (!node.nic_models.empty()) { return true; }
+  if (!node.nic) { fill(node.transport, base.transport); }
   if (!node.nic && !node.nics) { node.nic_models = base.nic_models; }
   fill(node.nic, base.nic);
   fill(node.nics, base.nics);
@@ -133,6 +134,7 @@ class NodeMaker {
     }
     if (config_.nic && config_.nic_models.empty()) { identity.nic = config_.nic->preset; }
     identity.infiniband = infiniband_;
+    identity.transport = config_.transport.value_or("");
     identity.cpu = config_.cpu.value_or(CpuIdentity{});
     identity.gpu_direct = config_.gpu_direct.value_or(identity.gpu_direct);
     identity.peer_access = config_.peer_access.value_or(identity.peer_access);

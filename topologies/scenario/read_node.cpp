@@ -91,6 +91,9 @@ void read_identity(Fields& fields, NodeConfig& node) {
   fields.optional("gpu_direct", node.gpu_direct,
                   "May NICs read and write the memory of its GPUs (GPUDirect RDMA)? Default: as the GPU's preset says");
   fields.optional("peer_access", node.peer_access, "May its GPUs each other's over PCIe? Default: likewise");
+  fields.optional(
+      "transport", node.transport,
+      "What carries NCCL's messages between such nodes, as \"software\" names it; absent: as their NICs are");
 }
 
 /// "name", "graph" and "port": the inside of a node written out.

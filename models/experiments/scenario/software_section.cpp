@@ -1,5 +1,7 @@
 #include "models/experiments/scenario/software_section.hpp"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/experiment_reader.hpp"
@@ -73,11 +75,29 @@ namespace {
 bool has_nccl(const Cluster& cluster) { return !gpu_name(cluster).empty(); }
 bool is_amd(const Cluster& cluster) { return !cluster.identity->architecture.empty(); }
 
-/// Whether the case is one that a pool prices unasked. No table tells what NCCL takes with engines of switches.
-bool by_default(const CaseParts& parts, const Platform& own, Schedules schedules) {
-  return schedules == Schedules::of_nccl && has_nccl(*own.cluster) && parts.order.config.mixture.empty() &&
-         own.cluster->endpoints_per_node > 0 && !own.shares_machine() && !parts.network.offload &&
-         !parts.network.aggregation && parts.context.library.has(LibraryFolder::pools, std::string(kDefaultPool));
+/// What no measured stack tells of; "": a pool prices the case unasked.
+std::string unmeasured(const CaseParts& parts, const Platform& own, Schedules schedules) {
+  if (!has_nccl(*own.cluster)) { return "ranks that are no GPUs of NVIDIA's or AMD's"; }
+  if (schedules != Schedules::of_nccl) { return "schedules that NCCL does not choose"; }
+  if (!parts.order.config.mixture.empty()) { return "nodes of several kinds"; }
+  if (own.cluster->endpoints_per_node == 0) { return "GPUs that are in no nodes"; }
+  if (parts.network.offload) { return "NICs that carry a schedule out"; }
+  if (parts.network.aggregation) { return "switches that reduce"; }
+  return "";
+}
+
+bool has_pool(const CaseParts& parts) {
+  return parts.context.library.has(LibraryFolder::pools, std::string(kDefaultPool));
+}
+
+/// The ideal profile, saying that nobody asked for it.
+void price_ideally(const std::string& unmeasured, Platform& platform) {
+  Profile ideal = *platform.profile;
+  ideal.description = fmt::format(
+      "nobody measured the software of {}: no cost of it is counted, and no interval known; "
+      "latency, bandwidth and contention of the hardware only",
+      unmeasured);
+  platform.profile = std::make_shared<const Profile>(std::move(ideal));
 }
 
 /// Reports what "software" does not go with; true: there is nothing.
@@ -137,16 +157,23 @@ std::string transport_of(const SoftwareSection& software, const NcclCommunicator
          parts.fields.place("software"), "leave it out, or take more nodes"});
   }
   if (!software.transport.empty()) { return software.transport; }
-  return std::string(usual_transport(cluster.identity->nic, cluster.identity->infiniband));
+  const std::string& own = cluster.identity->transport;
+  const std::vector<std::string> known = transport_names();
+  if (!own.empty() && std::count(known.begin(), known.end(), own) == 0) {
+    parts.context.problems.add({"unknown-name", fmt::format("the nodes' \"transport\" '{}' is none that is known", own),
+                                parts.fields.place("cluster"), fmt::format("it is one of {}", joined(known, ", "))});
+  }
+  return own.empty() ? std::string(usual_transport(cluster.identity->nic, cluster.identity->infiniband)) : own;
 }
 
 }  // namespace
 
 void price_by_pool(const Platform& own, std::uint32_t ranks, Schedules schedules, CaseParts& parts) {
   const bool asked = parts.software.has_value();
-  if (asked ? !check_software(parts, own) : parts.fields.has("profile") || !by_default(parts, own, schedules)) {
-    return;
-  }
+  const bool bare = own.shares_machine() || !own.cluster->identity;  // threads, or a graph of links alone
+  if (asked ? !check_software(parts, own) : parts.fields.has("profile") || bare || !has_pool(parts)) { return; }
+  const std::string why = asked ? "" : unmeasured(parts, own, schedules);
+  if (!why.empty()) { return price_ideally(why, parts.platform()); }
   const SoftwareSection software = parts.software.value_or(SoftwareSection{});
   Platform platform = own;
   Profile profile = without_figures(software, *own.cluster);

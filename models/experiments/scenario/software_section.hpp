@@ -57,7 +57,8 @@ enum class Schedules : std::uint8_t { of_nccl, of_the_user };
 
 /// Gives the case's platform the profile that a pool expects of its parts, as seen by ranks that are `own` platform:
 /// where "software" asks for it, and where a scenario of NVIDIA's or AMD's GPUs has no "profile", NCCL's schedules, and
-/// a machine that NCCL runs on. Reports what "software" does not go with.
+/// a machine that NCCL runs on; elsewhere the ideal profile says why it is that. Reports what "software" does not go
+/// with.
 void price_by_pool(const Platform& own, std::uint32_t ranks, Schedules schedules, CaseParts& parts);
 
 }  // namespace athanor

@@ -57,6 +57,34 @@ class Default(Runs):
             self.assertEqual((row["profile"], ideal["profile"]), ("nccl", "ideal"))
             self.assertGreater(row["time_us"], ideal["time_us"])
 
+    def test_where_nobody_measured_the_software_the_header_says_what(self):
+        gaudi = {"node": {"gpus": 4, "gpu": "Gaudi-3"}}
+        for says, keys in (("schedules that NCCL does not choose", {"algorithm": "halving_doubling"}),
+                           ("ranks that are no GPUs of NVIDIA's or AMD's", {"cluster": gaudi})):
+            ended = self.athanor("run", self.scenario(**keys))
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assertIn("# profile      ideal: nobody measured the software of " + says, ended.stdout)
+            self.assertNotIn("interval", ended.stdout.split("#       size")[1].splitlines()[0])
+
+    def test_what_carries_messages_is_the_operators_choice(self):
+        fabric = {"nodes": 2, "fabric": {"kind": "star", "link": {"rate": "100GB/s", "latency": "100ns"}}}
+        for node, transport in (("GCP-A3-High", "tcpx"), ("GCP-A3-Mega", "tcpxo"), ("GCP-A4", "gib"), ("DGX-H100", "ib"),
+                                ({"preset": "GCP-A4", "transport": "roce"}, "roce"), ({"preset": "GCP-A4", "nic": "CX7-400GbE"}, "roce")):
+            ended = self.athanor("run", self.scenario({"node": node, **fabric}, ("8B",)))
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assertIn(f"over nvlink and {transport}, ", ended.stdout)
+        self.refused("'tcpy' is none that is known", {"node": {"preset": "GCP-A4", "transport": "tcpy"}, **fabric}, ("8B",))
+
+    def test_each_of_several_jobs_has_an_interval(self):
+        collective = {"kind": "all_reduce", "ranks": 8, "sizes": ["1MiB"], "jobs": 2}
+        ended = self.athanor("run", self.written({"cluster": FOUR_NODES, "collective": collective}), "--json", "-q")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        jobs = json.loads(ended.stdout)["results"][0]["jobs"]
+        self.assertEqual(len(jobs), 2)
+        for job in jobs:
+            self.assertLess(job["time_low_us"], job["time_us"])
+            self.assertGreater(job["time_high_us"], job["time_us"])
+
     def test_the_table_says_what_was_assumed(self):
         out = self.athanor("run", self.scenario(FOUR_NODES)).stdout
         self.assertRegex(out, r"# profile +nccl: what .* tell of NCCL on hopper over nvlink and ib, a process for each GPU")
