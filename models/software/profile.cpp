@@ -20,6 +20,7 @@ static void visit(Fields& fields, Profile::Domain& domain) {
   fields.optional("to", domain.to, "Largest payload of those tables");
   fields.optional("rows", domain.rows, "How many measured times tell it, where they are few; absent: whole tables",
                   {1});
+  fields.optional("sizes", domain.sizes, "Of those few");
 }
 
 static void visit(Fields& fields, CacheLevel& cache) {
@@ -82,12 +83,21 @@ bool Profile::covers(CollectiveKind kind, std::uint32_t ranks, Bytes size, const
 
 namespace {
 
+/// Whether one of a few told rows is as near as rows of a table are to each other where every other one is held out.
+bool is_near_told(const Profile::Domain& fitted, Bytes size) {
+  constexpr std::int64_t kNear = 4;
+  return std::any_of(fitted.sizes.begin(), fitted.sizes.end(),
+                     [&](Bytes told) { return std::max(told, size).count() <= kNear * std::min(told, size).count(); });
+}
+
 /// How much was measured of a stack that profiles were fitted to: nothing between nodes where there was one.
 Knowledge knowledge_of(const Profile& profile, CollectiveKind kind, std::uint32_t ranks, Bytes size,
                        const Cluster& cluster, bool several_nodes) {
   const Profile::Domain& fitted = profile.fitted;
   if (profile.pooled || fitted.gpus.empty() || fitted.nodes.empty()) { return Knowledge::nothing; }
-  if (profile.covers(kind, ranks, size, cluster)) { return fitted.rows > 0 ? Knowledge::two_rows : Knowledge::sizes; }
+  if (profile.covers(kind, ranks, size, cluster)) {
+    return fitted.rows == 0 || is_near_told(fitted, size) ? Knowledge::sizes : Knowledge::two_rows;
+  }
   if (fitted.rows > 0) { return Knowledge::nothing; }
   const bool same_gpus = std::count(fitted.gpus.begin(), fitted.gpus.end(), gpu_name(cluster)) > 0;
   const bool same_nodes = std::any_of(fitted.nodes.begin(), fitted.nodes.end(),

@@ -52,7 +52,8 @@ struct Profile {
     std::vector<std::uint32_t> nodes;  ///< how many were measured together
     Bytes from;
     Bytes to = Bytes::max();
-    std::uint32_t rows = 0;  ///< measured times that tell it, where they are a few; 0: whole tables
+    std::uint32_t rows = 0;      ///< measured times that tell it, where they are a few; 0: whole tables
+    std::vector<Bytes> sizes{};  ///< of those few
   } fitted;
 
   /// What prices a communicator on so many nodes.

@@ -143,9 +143,8 @@ void visit(OptionFields& fields, CalibrateOptions& options) {
   fields.words(
       "hold-out", "WHAT", options.hold_out,
       "also fit without these, and judge them; with pool: sizes (every other one), tables, stacks, two (all but "
-      "two rows of a stack); with training: rows, models; with steps: steps (every other one), models, one (all but "
-      "one "
-      "step), software");
+      "two rows of a stack), collectives; with training: rows, models; with steps: steps (every other one), models, "
+      "one (all but one step), software");
   fields.text("cluster", "SCENARIO", options.cluster,
               "with mpi: what lies between the processes, one for each endpoint; absent: one fast switch");
   fields.texts("case", "NAME", options.scenario.cases, "of that scenario, of --tables or of SCENARIO");

@@ -211,7 +211,7 @@ ExitCode calibrate_on_rows(const CalibrateOptions& options, const Streams& strea
   Problems problems;
   check_machine(rows, of.measured, claims, problems);
   problems.throw_if_any();
-  check_times(rows, of, expected_us(of, rows.points), claims, problems);
+  check_times(rows, of.measured, expected_us(of, rows.points), claims, problems);
   problems.throw_if_any();
 
   Progress progress(streams, !options.common.quiet);

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/interval.hpp"
 #include "models/experiments/scenario/software_section.hpp"
 #include "models/experiments/training.hpp"
 #include "sim/check.hpp"
@@ -122,11 +123,23 @@ ComputeProfile anchored(const CalibrateOptions& options, MeasuredSteps& steps) {
   PoolCache pools;
   const auto pool = pools.steps(options.common.library);
   require(pool != nullptr, "what a pool expects comes from the library");
-  const ComputeProfile found =
-      athanor::anchored(steps, *pool, compute_parts(setup.gpu, setup.plan.precision, setup.model));
+  ComputeParts parts = compute_parts(setup.gpu, setup.plan.precision, setup.model);
+  if (setup.framework.framework) { parts.software = setup.framework.framework->measured_as; }
+  const ComputeProfile found = athanor::anchored(steps, *pool, parts);
   constexpr double kMet = 0.03;  // the pool holds against what is far from all that was measured
   check_met(steps.front(), kMet, "figures of computing as far from what is usual as software was found to be");
   return found;
+}
+
+/// Of steps by a profile of these GPUs, before anything of their software was measured and with one step of it; "": the
+/// library knows of no errors.
+std::string interval_line(const CalibrateOptions& options) {
+  PoolCache pools;
+  const auto pool = pools.steps(options.common.library);
+  const StepError* before = pool ? pool->error_of(StepKnowledge::nothing) : nullptr;
+  const StepError* after = pool ? pool->error_of(StepKnowledge::one_step) : nullptr;
+  if (before == nullptr || after == nullptr) { return ""; }
+  return line("interval (80 %)", interval_text(before->low, before->high), interval_text(after->low, after->high));
 }
 
 }  // namespace
@@ -152,7 +165,7 @@ ExitCode calibrate_on_step(const CalibrateOptions& options, const Streams& strea
   const MeasuredStep& step = steps.front();
   write_profile(options, streams, profile_json(options, found, start.name, step),
                 line("", "before", "after") + moved(start, found, setup.plan.precision) +
-                    line("step", milliseconds(before), milliseconds(step.simulated.time)) +
+                    line("step", milliseconds(before), milliseconds(step.simulated.time)) + interval_line(options) +
                     fmt::format("# measured                 {:>29}\n", milliseconds(step.measured)));
   return ExitCode::ok;
 }

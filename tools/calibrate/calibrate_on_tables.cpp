@@ -7,6 +7,7 @@
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "sim/words.hpp"
+#include "tools/calibrate/anchors/table_checks.hpp"
 #include "tools/calibrate/calibrations.hpp"
 #include "tools/calibrate/pool/pooled_fit.hpp"
 #include "tools/calibrate/pool/stack_cases.hpp"
@@ -82,6 +83,33 @@ SoftwarePool expected_of_stacks(const CalibrateOptions& options) {
   return read_pool(library, options.pool.value_or(usual));
 }
 
+void check_expected(PooledModel& model) {
+  const std::vector<double> residuals = model.residuals(std::vector<double>(model.effects().size()));
+  std::vector<double> expected_us;
+  for (std::size_t i = 0; i < residuals.size(); ++i) {
+    expected_us.push_back(model.tables().rows[i].measured_us * std::exp(residuals[i]));
+  }
+  check_tables(model.tables(), expected_us);
+}
+
+std::string at_bounds_text(const PooledModel& model, const PooledFit& fit, std::string_view before) {
+  std::string text;
+  for (const FigureAtBound& each : model.at_bounds(fit.posterior.mode)) {
+    const Figure& figure = figures()[each.figure];
+    text += fmt::format("{}{} of {}: {}", before, figure.name, each.stack, figure_text(figure, each.bound));
+  }
+  return text;
+}
+
+void check_bounds(const PooledModel& model, const PooledFit& fit) {
+  const std::string words = at_bounds_text(model, fit, "\n  ");
+  if (words.empty()) { return; }
+  throw UsageError(fmt::format(
+      "calibrate: figures that end at the least or the most that stacks have kept explain nothing; rows are of "
+      "another machine than their scenario says, or of something that is not modelled:{}",
+      words));
+}
+
 std::string figure_text(const Figure& figure, double value) {
   switch (figure.unit) {
     case FigureUnit::time: return fmt::format("{:.3g} us", value * 1e-6);
@@ -98,13 +126,15 @@ ExitCode calibrate_on_tables(const CalibrateOptions& options, const Streams& str
   std::vector<StackCase> cases = one_stack(tables);
   const SoftwarePool pool = expected_of_stacks(options);
   PooledModel model(std::move(tables), std::move(cases), pool);
+  check_expected(model);
   PooledFitSettings settings;
   settings.progress = [&](const std::string& what) { progress.show("calibrating: " + what); };
   const PooledFit fit = fit_pool(model, std::vector<double>(model.tables().rows.size(), 1), settings);
   progress.clear();
+  check_bounds(model, fit);
   Profile profile = model.profile(0, fit.posterior.mode);
   profile.transport = model.cases().front().parts.transport;
-  profile.nccl->version = model.tables().cases.front().platform.profile->nccl->version;
+  profile.within_node = model.cases().front().within_node;
   HeldOutResiduals residuals;
   residuals.front() = fit.posterior.residuals;
   const StackNote note{profile_name(options),

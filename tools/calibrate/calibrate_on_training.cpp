@@ -24,6 +24,7 @@ MeasuredSteps steps_of(const CalibrateOptions& options) {
   if (steps.empty()) {
     throw UsageError("calibrate: --tables: no case of these scenarios trains and has \"measured\"");
   }
+  check_steps(steps);
   const auto precision = [](const MeasuredStep& each) { return each.step->setup().plan.precision; };
   const bool alike = std::all_of(steps.begin(), steps.end(), [&](const MeasuredStep& each) {
     return precision(each) == precision(steps.front()) &&

@@ -33,6 +33,7 @@ std::string medians(const char* title, const Tables& tables, const std::vector<d
       if (each.errors.points.at(band) > 0) { errors.at(band).push_back(each.errors.mean.at(band)); }
     }
   }
+  if (count == 0) { return ""; }
   std::string line = fmt::format("# {:<36} {:>6}", title, count);
   for (std::vector<double>& band : errors) {
     std::sort(band.begin(), band.end());
@@ -60,9 +61,12 @@ std::string coverages(const PooledModel& model, const HeldOutResiduals& residual
 }
 
 std::string summary(const PooledModel& model, const HeldOutResiduals& residuals) {
-  constexpr std::array<const char*, kHeldOuts> kTitles{"fitted on it", "sizes that were not fitted",
-                                                       "table that was not fitted", "stack that was not fitted",
-                                                       "stack of which two rows were fitted"};
+  constexpr std::array<const char*, kHeldOuts> kTitles{"fitted on it",
+                                                       "sizes that were not fitted",
+                                                       "table that was not fitted",
+                                                       "stack that was not fitted",
+                                                       "stack of which two rows were fitted",
+                                                       "collective that was not fitted"};
   std::string text = "# median over tables, |error| in %       tables  <1MiB <64MiB  above\n";
   for (std::size_t what = 0; what < kHeldOuts; ++what) {
     if (!residuals.at(what).empty()) { text += medians(kTitles.at(what), model.tables(), residuals.at(what)); }
@@ -72,7 +76,7 @@ std::string summary(const PooledModel& model, const HeldOutResiduals& residuals)
 
 HeldOutResiduals held_out_residuals(const CalibrateOptions& options, PooledModel& model, const PooledFit& fit,
                                     Progress& progress) {
-  const std::vector<std::string> known{"sizes", "tables", "stacks", "two"};
+  const std::vector<std::string> known{"sizes", "tables", "stacks", "two", "collectives"};
   HeldOutResiduals residuals;
   residuals.front() = fit.posterior.residuals;
   for (std::size_t i = 0; i < known.size(); ++i) {
@@ -115,11 +119,9 @@ void write_profiles(const std::string& directory, const PooledModel& model, cons
     const std::string& stack = model.cases()[i].stack;
     if (!done.insert(stack).second) { continue; }
     Profile profile = model.profile(i, fit.posterior.mode);
-    const Profile& before = *model.tables().cases[i].platform.profile;
     fill_in(pool, model.cases()[i].parts, profile);
     profile.transport = model.cases()[i].parts.transport;
-    profile.within_node = before.within_node;
-    profile.nccl->version = before.nccl->version;
+    profile.within_node = model.cases()[i].within_node;
     const StackNote note{stack, "athanor calibrate --backend pool", calibration_date(), calibration_versions()};
     const JsonValue json = stack_profile(std::move(profile), tables_of_stack(model.tables(), model.cases(), stack),
                                          of_rows(residuals, model.tables(), model.cases(), stack), note);
@@ -139,6 +141,7 @@ ExitCode calibrate_pool(const CalibrateOptions& options, const Streams& streams)
   }
   std::vector<StackCase> cases = stack_cases(tables);
   PooledModel model(std::move(tables), std::move(cases));
+  check_expected(model);
   PooledFitSettings settings;
   settings.progress = [&](const std::string& what) { progress.show("calibrating: " + what); };
   const PooledFit fit = fit_pool(model, std::vector<double>(model.tables().rows.size(), 1), settings);
@@ -150,7 +153,10 @@ ExitCode calibrate_pool(const CalibrateOptions& options, const Streams& streams)
   pool.description = fmt::format("{} rows of {} cases", model.tables().rows.size(), model.cases().size());
   pool.source = fmt::format("athanor calibrate --backend pool, {}, {}", calibration_date(), calibration_versions());
   if (options.profiles) { write_profiles(*options.profiles, model, fit, residuals); }
-  write_profile(options, streams, json_of(pool), summary(model, residuals));
+  const std::string at_bounds = at_bounds_text(model, fit, "\n#   ");
+  write_profile(options, streams, json_of(pool),
+                summary(model, residuals) +
+                    (at_bounds.empty() ? "" : "# at a bound, and so told by nothing:" + at_bounds + "\n"));
   return ExitCode::ok;
 }
 

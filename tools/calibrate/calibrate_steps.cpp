@@ -122,6 +122,7 @@ ExitCode calibrate_steps(const CalibrateOptions& options, const Streams& streams
   if (measured.empty()) {
     throw UsageError("calibrate: --tables: no case of these scenarios trains and has \"measured\"");
   }
+  check_steps(measured);
   PooledSteps steps(std::move(measured));
   StepPoolSettings settings;
   if (options.quick) { settings.rounds = 2; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/config/json_value.hpp"
@@ -11,7 +12,9 @@
 namespace athanor {
 
 struct Figure;
+struct PooledFit;
 struct SoftwarePool;
+class PooledModel;
 
 struct CalibrateOptions {
   CommonOptions common;
@@ -64,6 +67,12 @@ ExitCode calibrate_on_step(const CalibrateOptions& options, const Streams& strea
 Scenario scenario_of_one_case(const CalibrateOptions& options);
 /// --pool, the library's, or what is assumed where it has none.
 SoftwarePool expected_of_stacks(const CalibrateOptions& options);
+/// Throws as check_tables(), by what is expected of stacks before their rows are looked at.
+void check_expected(PooledModel& model);
+/// Figures that a fit has taken to their bounds, each behind `before`; "": none.
+std::string at_bounds_text(const PooledModel& model, const PooledFit& fit, std::string_view before);
+/// Throws UsageError where a fit has taken figures to their bounds: of rows that these figures do not explain.
+void check_bounds(const PooledModel& model, const PooledFit& fit);
 /// "0.6 us", "12.3 GB/s", "0.920".
 std::string figure_text(const Figure& figure, double value);
 

@@ -7,8 +7,12 @@
 #include "models/experiments/collective.hpp"
 #include "models/experiments/scenario/scenario.hpp"
 #include "models/library/library.hpp"
+#include "sim/error.hpp"
 #include "tests/test_files.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
+#include "tools/calibrate/anchors/table_checks.hpp"
+#include "tools/calibrate/calibrations.hpp"
+#include "tools/calibrate/pool/stack_cases.hpp"
 
 using namespace athanor;
 
@@ -101,4 +105,59 @@ TEST_CASE("cases of a stack share its effects, stacks with a part share the part
   std::size_t own = 0;
   for (const Figure& each : figures()) { own += matters(each, kParts) && each.owner != FigureOwner::nobody ? 1 : 0; }
   CHECK(two - one == own);
+}
+
+TEST_CASE("a case keeps the release and the profile within nodes of its tables while its figures are fitted") {
+  const Folder folder;
+  Tables tables = unmeasured(folder);
+  Profile measured = *tables.cases.front().platform.profile;
+  measured.nccl->version = NcclVersion{2, 19, 3};
+  measured.within_node = "nccl-h100-node";
+  measured.transport = "ib";
+  tables.cases.front().platform.profile = std::make_shared<const Profile>(measured);
+  const std::vector<StackCase> cases = stack_cases(tables);
+  CHECK(cases.front().within_node == "nccl-h100-node");
+  PooledModel model(tables, cases, pool());
+  const std::vector<double> usual(model.effects().size());
+  model.residuals(usual);
+  CHECK(model.profile(0, usual).nccl->version == NcclVersion{2, 19, 3});
+}
+
+TEST_CASE("a figure at its bound is named, and refused") {
+  const Folder folder;
+  const Tables tables = unmeasured(folder);
+  const PooledModel model(tables, {{"stack", kParts}}, pool());
+  std::vector<double> unknowns(model.effects().size());
+  CHECK(model.at_bounds(unknowns).empty());
+  unknowns[effect_of(model, "LL.network_latency")] = -20;
+  unknowns[effect_of(model, "launch")] = 20;
+  const std::vector<FigureAtBound> found = model.at_bounds(unknowns);
+  REQUIRE(found.size() == 2);
+  for (const FigureAtBound& each : found) {
+    const Figure& figure = figures()[each.figure];
+    CHECK(each.stack == "stack");
+    CHECK(each.bound == (figure.name == "launch" ? figure.most : figure.least));
+  }
+  CHECK_THROWS_WITH_AS(check_bounds(model, {{}, {unknowns, {}, {}, 0}, {}}), doctest::Contains("launch of stack: "),
+                       UsageError);
+}
+
+TEST_CASE("tables in other units, or faster than their machine, are refused before a fit") {
+  const Folder folder;
+  Tables tables = unmeasured(folder);
+  tables.cases.front().setup.verification.emplace();
+  tables.cases.front().setup.verification->measurement.id = "some_table";
+  const std::vector<double> expected(tables.rows.size(), 100.0);
+  const auto all = [&](double time_us) {
+    for (TableRow& each : tables.rows) { each.measured_us = time_us; }
+  };
+  all(0.1);
+  CHECK_THROWS_WITH_AS(check_tables(tables, expected),
+                       doctest::Contains("some_table: 8 B in 100 ns: about 1000 times shorter"), ScenarioError);
+  all(30);
+  CHECK_THROWS_WITH_AS(check_tables(tables, expected),
+                       doctest::Contains("the least that the scenario's hardware allows"), ScenarioError);
+  all(1e5);
+  for (TableRow& each : tables.rows) { each.spike = true; }
+  CHECK_NOTHROW(check_tables(tables, expected));
 }

@@ -180,11 +180,11 @@ void check_machine(const GivenRows& rows, const Tables::MeasuredCase& measured, 
   check_nics(rows, measured, claims, problems);
 }
 
-void check_times(const GivenRows& rows, const RowCase& of, const std::vector<double>& expected_us,
+void check_times(const GivenRows& rows, const Tables::MeasuredCase& measured, const std::vector<double>& expected_us,
                  const RowClaims& claims, Problems& problems) {
   constexpr double kRounding = 0.98;
   constexpr Bytes kLarge{64 << 20};  // from here on links count alone
-  const std::uint32_t nics = nics_to_choose(of.measured);
+  const std::uint32_t nics = nics_to_choose(measured);
   for (std::size_t i = 0; i < rows.points.size(); ++i) {
     const TablePoint& point = rows.points[i];
     const double ratio = point.time_us / expected_us[i];
@@ -192,7 +192,7 @@ void check_times(const GivenRows& rows, const RowCase& of, const std::vector<dou
       problems.add(slipped(rows, point, expected_us[i], slip));
       continue;
     }
-    const Bound bound = run_collective(of.measured.setup.request(of.measured.platform, point.size, {})).bound;
+    const Bound bound = run_collective(measured.setup.request(measured.platform, point.size, {})).bound;
     if (point.time_us < kRounding * microseconds(bound.time)) {
       problems.add(too_fast(rows, point, bound));
     } else if (const auto some = some_of(nics, ratio); some && !claims.nics && point.size >= kLarge) {

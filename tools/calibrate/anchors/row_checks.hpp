@@ -22,7 +22,7 @@ void check_machine(const GivenRows& rows, const Tables::MeasuredCase& measured, 
 /// What rows say beside what is expected of them (`expected_us`, in the order of the points) and what the hardware
 /// allows. Adds problems: "units" where one is off by about 1000 or a million, "faster-than-hardware", "which-nics"
 /// where a large payload took about as long as some of the NICs take.
-void check_times(const GivenRows& rows, const RowCase& of, const std::vector<double>& expected_us,
+void check_times(const GivenRows& rows, const Tables::MeasuredCase& measured, const std::vector<double>& expected_us,
                  const RowClaims& claims, Problems& problems);
 
 }  // namespace athanor

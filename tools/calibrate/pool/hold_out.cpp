@@ -79,7 +79,7 @@ enum class Role : std::uint8_t { told, anchor, judged, ignored };
 enum class Deciding : std::uint8_t { as_fitted, found_again, usual };
 
 struct Trial {
-  Cases own;  ///< of one stack
+  Cases own;  ///< of one stack, or of one collective
   Missing missing = Missing::little;
   Deciding deciding = Deciding::as_fitted;
   std::function<Role(std::size_t row)> role;
@@ -160,11 +160,27 @@ std::vector<Trial> trials_of(const PooledModel& model, const Cases& own, HeldOut
   return trials;
 }
 
+/// A trial for each collective, of no table of which any stack is told.
+std::vector<Trial> trials_by_collective(const PooledModel& model) {
+  std::map<CollectiveKind, Cases> cases;
+  for (const std::size_t i : model.every_case()) { cases[model.tables().cases[i].setup.kind].push_back(i); }
+  std::vector<Trial> trials;
+  if (cases.size() < 2) { return trials; }
+  for (auto& [kind, own] : cases) {
+    trials.push_back({std::move(own), Missing::much, Deciding::as_fitted, [](std::size_t) { return Role::judged; }});
+  }
+  return trials;
+}
+
 }  // namespace
 
 std::vector<double> hold_out(PooledModel& model, const PooledFit& whole, HeldOut what) {
   if (what == HeldOut::nothing) { return whole.posterior.residuals; }
   std::vector<double> result(model.tables().rows.size(), kNotJudged);
+  if (what == HeldOut::collective) {
+    for (const Trial& trial : trials_by_collective(model)) { judge(model, whole, trial, result); }
+    return result;
+  }
   for (const std::string& stack : model.stacks()) {
     for (const Trial& trial : trials_of(model, model.cases_of(stack), what)) { judge(model, whole, trial, result); }
   }

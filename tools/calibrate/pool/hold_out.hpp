@@ -15,8 +15,9 @@ enum class HeldOut : std::uint8_t {
   table,        ///< the stack's other tables
   stack,        ///< no row of the stack
   all_but_two,  ///< the smallest and the largest size of one of its tables
+  collective,   ///< all tables of other collectives, of this stack and all others
 };
-constexpr std::size_t kHeldOuts = 5;
+constexpr std::size_t kHeldOuts = 6;
 
 /// log(simulated / measured) of each row by a fit that has not seen it; NaN of rows that are not judged: of stacks with
 /// one table, the two that were told. Spreads stay those of the whole fit.

@@ -99,10 +99,26 @@ Profile PooledModel::profile_with(std::size_t in_case, const std::vector<double>
   const StackCase& own = cases_[in_case];
   Profile profile = blank_profile(own.parts);
   profile.nccl->choosing = own.choosing;
+  profile.nccl->version = own.version;
   for (std::size_t i = 0; i < figures().size(); ++i) {
     if (!effects_of_[in_case][i].empty()) { figures()[i].set(profile, values[i]); }
   }
   return profile;
+}
+
+std::vector<FigureAtBound> PooledModel::at_bounds(const std::vector<double>& unknowns) const {
+  std::set<FigureAtBound> found;
+  for (std::size_t i = 0; i < cases_.size(); ++i) {
+    for (std::size_t figure = 0; figure < figures().size(); ++figure) {
+      if (effects_of_[i][figure].empty()) { continue; }
+      const Figure& each = figures()[figure];
+      const double value = figure_value(i, figure, unknowns);
+      const bool whole = each.unit == FigureUnit::share && each.most == 1;  // all that the hardware has
+      if (value <= each.least) { found.insert({cases_[i].stack, figure, each.least}); }
+      if (value >= each.most && !whole) { found.insert({cases_[i].stack, figure, each.most}); }
+    }
+  }
+  return {found.begin(), found.end()};
 }
 
 Profile PooledModel::profile(std::size_t in_case, const std::vector<double>& unknowns) const {

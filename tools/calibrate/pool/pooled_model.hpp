@@ -21,6 +21,16 @@ struct StackCase {
   std::string stack;
   StackParts parts;
   NcclChoosing choosing = NcclChoosing::algorithm;
+  NcclVersion version{};      ///< of its tables
+  std::string within_node{};  ///< the profile of what stays inside a node; "": its own
+};
+
+struct FigureAtBound {
+  std::string stack;
+  std::size_t figure = 0;  ///< of figures()
+  double bound = 0;
+
+  auto operator<=>(const FigureAtBound&) const = default;
 };
 
 /// The figures of all stacks as products: typical x effects of parts x effect of the stack, which the rows of all
@@ -40,6 +50,9 @@ class PooledModel {
   const Tables& tables() const { return tables_; }
   /// Of effects by their level and kind; of one stack, what the pool says.
   Spreads prior(const EffectSpreads& spreads) const;
+
+  /// Figures of stacks that are at a bound, or would be beyond it, each once; not shares that are all of the hardware.
+  std::vector<FigureAtBound> at_bounds(const std::vector<double>& unknowns) const;
 
   /// The profile of a case.
   Profile profile(std::size_t in_case, const std::vector<double>& unknowns) const;

@@ -30,6 +30,8 @@ StackCase stack_case(const Tables::MeasuredCase& measured) {
   }
   StackCase result{platform.profile->name,
                    machine_parts(*platform.cluster, setup.nccl->communicator(), platform.profile->transport)};
+  result.version = platform.profile->nccl->version;
+  result.within_node = platform.profile->within_node;
   if (setup.nccl->communicator().nodes > 1 && result.parts.transport.empty()) {
     throw UsageError(
         fmt::format("calibrate: profile {} has no \"transport\", and its case is of several nodes; "

@@ -56,7 +56,12 @@ Profile::Domain domain_of(const Tables& tables) {
   }
   constexpr std::size_t kFew = 5;
   const auto few = static_cast<std::uint32_t>(tables.rows.size() < kFew ? tables.rows.size() : 0);
-  return {listed(measurements), listed(collectives), listed(ranks), listed(gpus), listed(nodes), from, to, few};
+  Profile::Domain domain{
+      listed(measurements), listed(collectives), listed(ranks), listed(gpus), listed(nodes), from, to, few};
+  if (few > 0) {
+    for (const TableRow& row : tables.rows) { domain.sizes.push_back(row.size); }
+  }
+  return domain;
 }
 
 /// By band, from the smallest sizes on; null where a table has none.
@@ -83,8 +88,8 @@ Json errors_json(const std::vector<TableError>& errors) {
 }  // namespace
 
 std::string_view name(HeldOut what) {
-  constexpr std::array<std::string_view, kHeldOuts> kNames{"fit", "hold_out_sizes", "hold_out_tables", "hold_out_stack",
-                                                           "hold_out_but_two"};
+  constexpr std::array<std::string_view, kHeldOuts> kNames{
+      "fit", "hold_out_sizes", "hold_out_tables", "hold_out_stack", "hold_out_but_two", "hold_out_collective"};
   return kNames.at(static_cast<std::size_t>(what));
 }
 
