@@ -103,7 +103,6 @@ inline constexpr Column kTimeLow{
     .role = ColumnRole::low_end,
     .of = &kTime,
     .shown = {.in_sweeps = true,
-              .in_database = true,
               .in_reports = Shown::Report::figure,
               .report_head = "one in ten below (µs)"}};  ///< one measured time in ten is expected to be less
 inline constexpr Column kTimeHigh{
@@ -114,7 +113,6 @@ inline constexpr Column kTimeHigh{
     .role = ColumnRole::high_end,
     .of = &kTime,
     .shown = {.in_sweeps = true,
-              .in_database = true,
               .in_reports = Shown::Report::figure,
               .report_head = "one in ten above (µs)"}};  ///< one in ten is expected to be more
 inline constexpr Column kKnown{"known"};  ///< what of the stack had been measured: see [intervals](models.md#intervals)

@@ -34,7 +34,6 @@ inline constexpr Column kStepLow{
     .role = ColumnRole::low_end,
     .of = &kStepTime,
     .shown = {.in_sweeps = true,
-              .in_database = true,
               .in_reports = Shown::Report::figure,
               .report_head = "one in ten below (ms)"}};  ///< one measured step in ten is expected to take less
 inline constexpr Column kStepHigh{
@@ -46,7 +45,6 @@ inline constexpr Column kStepHigh{
     .role = ColumnRole::high_end,
     .of = &kStepTime,
     .shown = {.in_sweeps = true,
-              .in_database = true,
               .in_reports = Shown::Report::figure,
               .report_head = "one in ten above (ms)"}};  ///< one in ten is expected to take more
 inline constexpr Column kExposedTime{

@@ -19,7 +19,7 @@ namespace {
 
 /// "ATHA", where SQLite keeps what a file is for.
 constexpr std::int64_t kApplication = 0x41544841;
-/// Of the tables below. A file of another one is refused, not misread.
+/// Of the tables below, and of the columns that are shown in_database. A file of another one is refused, not misread.
 constexpr std::int64_t kFormat = 2;
 
 constexpr const char* kTables = R"(
