@@ -64,6 +64,7 @@ struct PlainLayer {
   double backward_flops = 0;  ///< per sample; 0: twice the forward ones
   double activations = 0;     ///< elements per sample that are kept for backward
   double output = 0;          ///< elements per sample that the next layer gets
+  bool operator==(const PlainLayer&) const = default;
 };
 
 /// What is trained: a transformer, or layers.
@@ -71,6 +72,7 @@ struct TrainedModel {
   std::string name;
   std::optional<Transformer> transformer;
   std::vector<PlainLayer> layers;  ///< where there is no transformer
+  bool operator==(const TrainedModel&) const = default;
 };
 
 /// What contradicts itself in a transformer, in the user's words; empty: nothing.

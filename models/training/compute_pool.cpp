@@ -33,7 +33,8 @@ const std::array<ComputeFigureRange, kComputeFigures>& compute_figure_ranges() {
                                                                             {"attention", 0.05, 0.9, 0.55},
                                                                             {"memory", 0.2, 1, 0.75},
                                                                             {"interference", 0.01, 2, 0.2},
-                                                                            {"straggler_growth", 0.0005, 0.03, 0.006}}};
+                                                                            {"straggler_growth", 0.0005, 0.03, 0.006},
+                                                                            {"pass_overhead", 1, 3000, 100}}};
   return kRanges;
 }
 
@@ -59,7 +60,8 @@ std::vector<std::string> parts_of(ComputeFigure figure, const ComputeParts& part
     case ComputeFigure::waves:
     case ComputeFigure::attention: add(!parts.gpu.empty(), "gpu " + parts.gpu); break;
     case ComputeFigure::interference:
-    case ComputeFigure::straggler_growth: break;
+    case ComputeFigure::straggler_growth:
+    case ComputeFigure::pass_overhead: break;
   }
   add(!parts.software.empty(), "software " + parts.software);
   return result;
@@ -85,6 +87,8 @@ ComputeProfile compute_profile(const ComputeValues& values, Precision precision)
   profile.interference = of(ComputeFigure::interference);
   profile.straggler_growth = of(ComputeFigure::straggler_growth);
   profile.overhead = kOverhead;
+  constexpr double kMicrosecond = 1e6;  // in ps
+  profile.pass_overhead = Time{std::llround(of(ComputeFigure::pass_overhead) * kMicrosecond)};
   return profile;
 }
 

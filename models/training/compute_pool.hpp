@@ -24,8 +24,9 @@ enum class ComputeFigure : std::uint8_t {
   memory,
   interference,
   straggler_growth,
+  pass_overhead,  ///< us
 };
-constexpr std::size_t kComputeFigures = 9;
+constexpr std::size_t kComputeFigures = 10;
 using ComputeValues = std::array<double, kComputeFigures>;
 
 struct ComputeFigureRange {

@@ -210,6 +210,9 @@ void visit(Fields& fields, ComputeProfile& profile) {
                "(default 0.85)",
                kShare);
   fields.optional("overhead", profile.overhead, "Of each kernel");
+  fields.optional("pass_overhead", profile.pass_overhead,
+                  "Between a pass of a micro-batch through a chunk of a pipeline and the next: what the host takes to "
+                  "exchange messages and to launch the first kernels, while the GPU waits (default 0)");
   visit_number(fields, "interference", profile.interference,
                "How much longer kernels take while the GPU communicates (default 0)", kMore);
   fields.renamed("spread", "straggler_growth");

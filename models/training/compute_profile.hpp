@@ -64,6 +64,7 @@ struct ComputeProfile {
   bool attention_by_shape = false;                ///< `attention` is of long sequences and heads of 128 elements
   double memory = 0.85;                           ///< share of the bandwidth
   Time overhead;                                  ///< of each kernel
+  Time pass_overhead;                             ///< of each pass of a micro-batch through a chunk of a pipeline
   double interference = 0;                        ///< how much longer kernels take while the GPU communicates
   double straggler_growth = 0;  ///< how much longer a step takes with each doubling of GPUs beyond 8: stragglers
   /// What it was fitted on; elsewhere it is extrapolated. Empty lists: not fitted.

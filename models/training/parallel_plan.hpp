@@ -86,6 +86,7 @@ struct ParallelPlan {
   /// Of layers, on each stage.
   std::uint32_t chunks() const { return schedule == PipelineKind::zb_v ? 2 : virtual_stages; }
   std::uint32_t micro_batches() const { return global_batch / (micro_batch * data); }
+  bool operator==(const ParallelPlan&) const = default;
 };
 
 struct Transformer;

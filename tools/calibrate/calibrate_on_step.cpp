@@ -98,7 +98,7 @@ std::string moved(const ComputeProfile& before, const ComputeProfile& after, Pre
   for (const FittedFigure& each : compute_figures(precision)) {
     const double from = each.get(before);
     const double to = each.get(after);
-    if (from > 0 && std::abs(std::log(to / from)) < kNothing) { continue; }
+    if (from == to || (from > 0 && std::abs(std::log(to / from)) < kNothing)) { continue; }
     text += line(each.name.c_str(), fmt::format("{:.4g}", from), fmt::format("{:.4g}", to));
   }
   return text;

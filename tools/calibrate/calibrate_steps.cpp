@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include <fmt/core.h>
@@ -10,6 +11,7 @@
 #include "tools/cli/output.hpp"
 #include "tools/cli/scenarios.hpp"
 #include "tools/cli/streams.hpp"
+#include "tools/verify/plan_choice.hpp"
 
 namespace athanor {
 
@@ -29,6 +31,23 @@ std::string errors_line(const char* title, const std::vector<double>& residuals)
   std::sort(errors.begin(), errors.end());
   return fmt::format("# {:<36} {:>4} steps, |error| median {:5.1f} %, 90th percentile {:5.1f} %\n", title,
                      errors.size(), percentile(errors, 50) * 100, percentile(errors, 90) * 100);
+}
+
+/// Whether plans of one table for one training come out in the order in which they were measured.
+std::string choice_line(const char* title, const PooledSteps& steps, const std::vector<double>& residuals) {
+  std::map<std::string, std::vector<PlanTrial>> by_table;
+  for (std::size_t i = 0; i < residuals.size(); ++i) {
+    if (std::isnan(residuals[i])) { continue; }
+    const MeasuredStep& step = steps.steps()[i];
+    const double measured = seconds(step.measured);
+    by_table[step.table].push_back(
+        {step.name, step.with.release, &step.step->setup(), measured, measured * std::exp(residuals[i])});
+  }
+  std::vector<PlanChoice> choices;
+  for (const auto& [table, trials] : by_table) {
+    for (PlanChoice& each : plan_choices(trials)) { choices.push_back(std::move(each)); }
+  }
+  return choices.empty() ? "" : fmt::format("# {}\n{}", title, plan_choice_summary(choices));
 }
 
 std::vector<double> sizes_of_errors(const PooledSteps& steps, const std::string& table,
@@ -89,9 +108,12 @@ std::string summary(const PooledSteps& steps, const HeldOutStepResiduals& residu
   std::string text;
   for (std::size_t what = 0; what < kHeldOutSteps; ++what) {
     text += errors_line(kTitles.at(what), residuals.at(what));
+    text += choice_line(kTitles.at(what), steps, residuals.at(what));
   }
-  text += table_lines(steps, residuals) + "# steps within the interval of 80 %, in %, and its median width\n";
-  for (const StepCoverage& each : step_coverage(steps, residuals)) {
+  text += table_lines(steps, residuals);
+  const std::vector<StepCoverage> coverage = step_coverage(steps, residuals);
+  if (!coverage.empty()) { text += "# steps within the interval of 80 %, in %, and its median width\n"; }
+  for (const StepCoverage& each : coverage) {
     text += fmt::format("# known: {:<29} {:>5.0f} ({:.0f} %)\n", name(each.knowledge), each.share * 100,
                         each.median_width * 100);
   }

@@ -72,6 +72,18 @@ std::string interval_line(const std::vector<VerifiedSteps>& tables) {
                      100.0 * static_cast<double>(inside) / static_cast<double>(steps), steps);
 }
 
+PlanTrial trial_of(const Case& of, const Record& record) {
+  const Training& training = of.as<TrainingExperiment>()->training();
+  return {of.name, training.measured_with.release, &training.setup, record.number(kMeasuredStep),
+          record.number(kStepTime)};
+}
+
+std::vector<PlanChoice> all_choices(const std::vector<VerifiedSteps>& tables) {
+  std::vector<PlanChoice> all;
+  for (const VerifiedSteps& each : tables) { all.insert(all.end(), each.choices.begin(), each.choices.end()); }
+  return all;
+}
+
 std::string stem(const std::string& path) { return std::filesystem::path(path).stem().string(); }
 
 }  // namespace
@@ -96,7 +108,8 @@ double VerifiedSteps::median() const {
 
 VerifiedSteps verify_steps(const Scenario& scenario, const VerifyOptions& options, const Streams& streams,
                            ResultSink& sink) {
-  VerifiedSteps found{.scenario = scenario.path, .errors = {}};
+  VerifiedSteps found{.scenario = scenario.path, .errors = {}, .choices = {}};
+  std::vector<PlanTrial> trials;
   for (const Case& each : scenario.cases) {
     if (!is_measured_step(each)) { continue; }
     if (found.errors.empty()) { sink.print(fmt::format("# {}\n{}", scenario.path, steps_table().head())); }
@@ -106,6 +119,7 @@ VerifiedSteps verify_steps(const Scenario& scenario, const VerifyOptions& option
           const double error = record.number(kStepError);
           found.errors.push_back(error);
           count_interval(record, found);
+          trials.push_back(trial_of(each, record));
           sink.print(step_line(record, each.name));
           const std::optional<Ratio> limit =
               options.max_error ? options.max_error : each.experiment->reference()->max_error;
@@ -120,6 +134,9 @@ VerifiedSteps verify_steps(const Scenario& scenario, const VerifyOptions& option
                            found.errors.size(), found.size_at(50) * 100, found.size_at(90) * 100));
     sink.print(interval_line({found}));
   }
+  found.choices = plan_choices(trials);
+  sink.print(plan_choice_lines(found.choices) + plan_choice_summary(found.choices));
+  if (!found.choices.empty()) { sink.add_list("plan_choices", plan_choice_json(scenario.path, found.choices)); }
   found.passed = holds(median_limit(scenario), found.size_at(50), "median |error| of the steps", sink) && found.passed;
   return found;
 }
@@ -135,7 +152,7 @@ std::string step_table_lines(const std::vector<VerifiedSteps>& tables) {
     lines += fmt::format("  {:<32} {:>6} {:>12.1f} % {:>13.1f} % {:>+12.1f} %\n", stem(each.scenario),
                          each.errors.size(), each.size_at(50) * 100, each.size_at(90) * 100, each.median() * 100);
   }
-  return lines + interval_line(tables);
+  return lines + interval_line(tables) + plan_choice_summary(all_choices(tables));
 }
 
 std::vector<JsonValue> step_table_json(const std::vector<VerifiedSteps>& tables) {

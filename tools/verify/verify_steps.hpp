@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/experiments/scenario/scenario.hpp"
+#include "tools/verify/plan_choice.hpp"
 #include "tools/verify/verdict.hpp"
 
 namespace athanor {
@@ -14,8 +15,9 @@ bool is_measured_step(const Case& scenario_case);
 
 /// How far the steps of one scenario are from measured ones.
 struct VerifiedSteps {
-  std::string scenario;        ///< its path
-  std::vector<double> errors;  ///< simulated / measured - 1, by case
+  std::string scenario;             ///< its path
+  std::vector<double> errors;       ///< simulated / measured - 1, by case
+  std::vector<PlanChoice> choices;  ///< among plans for one training
   std::size_t with_interval = 0;
   std::size_t inside = 0;  ///< measured steps that lie within the interval of the simulated one
   bool passed = true;      ///< the limits of the command line, else of the scenario
@@ -31,7 +33,7 @@ struct VerifiedSteps {
 VerifiedSteps verify_steps(const Scenario& scenario, const VerifyOptions& options, const Streams& streams,
                            ResultSink& sink);
 
-/// A line for each scenario, under a header; nothing where there is none.
+/// A line for each scenario, under a header, and one for all choices among plans; nothing where there is none.
 std::string step_table_lines(const std::vector<VerifiedSteps>& tables);
 /// Elements of a further list of results_json: {"scenario", "steps", "median_error", "p90_error", "median"}, and
 /// "within_interval" where steps have one.

@@ -247,14 +247,25 @@ class StageSteps {
     if (weights) { data.after_backward(chain, layer); }
   }
 
+  /// The host exchanges messages with neighbours, waits for them, and launches what comes next: Megatron-LM's
+  /// schedules (core 0.11: megatron/core/pipeline_parallel/p2p_communication.py) wait on the host between passes.
+  void between_passes(Chain& chain) {
+    if (pieces_.pass_overhead == Time::zero()) { return; }
+    chain.wait_for(writer_.host("between passes", pieces_.pass_overhead, chain.ends()));
+  }
+
   void forward(Chain& chain, const At& here) {
     receive(chain, "activations", here, -1);
+    between_passes(chain);
     for (std::size_t layer = 0; layer < chunk_at(here).layers.size(); ++layer) { forward_layer(chain, here, layer); }
     send(chain, "activations", here, 1);
   }
 
   void backward(Chain& chain, const At& here, bool inputs, bool weights) {
-    if (inputs) { receive(chain, "gradients", here, 1); }
+    if (inputs) {
+      receive(chain, "gradients", here, 1);
+      between_passes(chain);
+    }
     for (std::size_t layer = chunk_at(here).layers.size(); layer-- > 0;) {
       backward_layer(chain, here, layer, inputs, weights);
     }
@@ -268,6 +279,7 @@ class StageSteps {
     Chain other = chain_;
     receive(chain_, "activations", there, -1);
     receive(other, "gradients", back, 1);
+    between_passes(chain_);
     const std::size_t forwards = chunk_at(there).layers.size();
     const std::size_t backwards = chunk_at(back).layers.size();
     for (std::size_t i = 0; i < std::max(forwards, backwards); ++i) {

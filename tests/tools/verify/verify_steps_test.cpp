@@ -52,6 +52,28 @@ TEST_CASE("the median over the steps of a scenario has a limit of its own") {
   CHECK(verified(step(R"(, "measured": "10ms", "max_median_error": 0.005)", cases)).code == 5);
 }
 
+TEST_CASE("plans for one training are held against the order in which they were measured") {
+  // On one GPU a step takes 9 ms a sample whatever the micro-batch; two GPUs halve it. `c` has another batch, `d`
+  // another release.
+  const std::string cases = R"(, "cases": [
+    {"name": "a", "training": {"measured": "19ms", "global_batch": 2}},
+    {"name": "b", "training": {"measured": "18ms", "global_batch": 2, "parallel": {"recompute": "full"}}},
+    {"name": "c", "training": {"measured": "9ms"}},
+    {"name": "d", "training": {"measured": "17ms", "global_batch": 2, "measured_with": {"software": "s", "release": "2"}}}])";
+  const Ran ran = verified(step("", cases), {"--json"});
+  CAPTURE(ran.err);
+  REQUIRE(ran.code == 0);
+  const nlohmann::json choices = ran.json()["plan_choices"];
+  REQUIRE(choices.size() == 1);
+  CHECK(choices[0]["plans"] == 2);
+  CHECK(choices[0]["gpus"] == 1);
+  CHECK(choices[0]["global_batch"] == 2);
+  CHECK(choices[0]["tau"] == -1);
+  CHECK(choices[0]["predicted"] == "a");
+  CHECK(choices[0]["measured"] == "b");
+  CHECK(choices[0]["regret"].get<double>() == doctest::Approx(19.0 / 18 - 1));
+}
+
 TEST_CASE("steps of a directory are listed by scenario") {
   const Folder folder;
   folder.write("first.json", step(R"(, "measured": "10ms")"));

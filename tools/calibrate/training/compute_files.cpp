@@ -30,7 +30,9 @@ ComputeProfile in_four_digits(ComputeProfile profile) {
   for (double* figure : {&profile.attention, &profile.memory, &profile.interference, &profile.straggler_growth}) {
     *figure = rounded(*figure);
   }
-  profile.overhead = Time{std::llround(rounded(microseconds(profile.overhead)) * 1e6)};
+  for (Time* overhead : {&profile.overhead, &profile.pass_overhead}) {
+    *overhead = Time{std::llround(rounded(microseconds(*overhead)) * 1e6)};
+  }
   return profile;
 }
 

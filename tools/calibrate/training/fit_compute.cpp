@@ -6,6 +6,7 @@
 #include <set>
 
 #include "sim/check.hpp"
+#include "sim/error.hpp"
 
 namespace athanor {
 
@@ -25,6 +26,22 @@ Figure figure(std::string name, double least, double most, std::function<double&
           [at](ComputeProfile& profile, double value) { at(profile) = value; }};
 }
 
+constexpr const char* kPassOverhead = "pass_overhead";
+
+Precision precision_of(const MeasuredSteps& steps) { return steps.front().step->setup().plan.precision; }
+
+/// Of each pass of a pipeline, in us.
+Figure pass_overhead() {
+  constexpr double kMicrosecond = 1e6;  // in ps
+  return {
+      kPassOverhead,
+      1,
+      3000,
+      false,
+      [](const ComputeProfile& profile) { return microseconds(profile.pass_overhead); },
+      [](ComputeProfile& profile, double value) { profile.pass_overhead = Time{std::llround(value * kMicrosecond)}; }};
+}
+
 /// `seconds_of`: what each step takes.
 template <class SecondsOf>
 double loss_of(const MeasuredSteps& steps, const SecondsOf& seconds_of) {
@@ -33,11 +50,20 @@ double loss_of(const MeasuredSteps& steps, const SecondsOf& seconds_of) {
   return sum / static_cast<double>(steps.size());
 }
 
+/// Steps of pipelines do.
+bool tell_pass_overhead(const MeasuredSteps& steps) {
+  return std::any_of(steps.begin(), steps.end(),
+                     [](const MeasuredStep& each) { return each.step->setup().plan.pipeline > 1; });
+}
+
 /// The figures that may change, from a start on, and how far they went from there.
 class Search {
  public:
-  Search(Precision precision, const ComputeProfile& start, const ComputeFitSettings& settings)
-      : settings_(settings), start_(start), figures_(compute_figures(precision)) {
+  Search(const MeasuredSteps& steps, const ComputeProfile& start, const ComputeFitSettings& settings)
+      : settings_(settings), start_(start), figures_(compute_figures(precision_of(steps))) {
+    if (!tell_pass_overhead(steps)) {
+      std::erase_if(figures_, [](const Figure& each) { return each.name == kPassOverhead; });
+    }
     if (!settings.free.empty()) {
       std::erase_if(figures_, [&](const Figure& each) {
         return std::count(settings.free.begin(), settings.free.end(), each.name) == 0;
@@ -79,6 +105,7 @@ class Search {
 
   /// By estimates from steps that were simulated with `with`.
   ComputeProfile best(const MeasuredSteps& steps, const ComputeProfile& with) const {
+    if (figures_.empty()) { return start_; }
     const auto error = [&](const std::vector<double>& values) {
       const ComputeProfile profile = at(values);
       return pull(profile) + loss_of(steps, [&](const MeasuredStep& each) {
@@ -101,12 +128,10 @@ class Search {
   std::vector<SearchRange> ranges_;
 };
 
-Precision precision_of(const MeasuredSteps& steps) { return steps.front().step->setup().plan.precision; }
-
 /// Steps of `judged`, by a fit on the others, which were simulated with `with`.
 void judge(const MeasuredSteps& others, MeasuredSteps& judged, const ComputeProfile& with, const ComputeProfile& start,
            const ComputeFitSettings& settings) {
-  simulate(judged, Search(precision_of(others), start, settings).best(others, with));
+  simulate(judged, Search(others, start, settings).best(others, with));
 }
 
 }  // namespace
@@ -121,12 +146,17 @@ std::vector<Figure> compute_figures(Precision precision) {
           figure("attention", 0.05, 0.9, [](ComputeProfile& p) -> double& { return p.attention; }),
           figure("memory", 0.2, 1, [](ComputeProfile& p) -> double& { return p.memory; }),
           figure("straggler_growth", 0.0005, 0.03, [](ComputeProfile& p) -> double& { return p.straggler_growth; }),
-          figure("interference", 0.01, 2, [](ComputeProfile& p) -> double& { return p.interference; })};
+          figure("interference", 0.01, 2, [](ComputeProfile& p) -> double& { return p.interference; }),
+          pass_overhead()};
 }
 
 ComputeFit fit_compute(MeasuredSteps& steps, const ComputeProfile& start, const ComputeFitSettings& settings) {
   require(!steps.empty(), "nothing to fit");
-  const Search search(precision_of(steps), start, settings);
+  if (std::count(settings.free.begin(), settings.free.end(), kPassOverhead) > 0 && !tell_pass_overhead(steps)) {
+    throw UsageError(
+        "calibrate: --free: steps tell pass_overhead where they run on a pipeline, and none of these does");
+  }
+  const Search search(steps, start, settings);
   const bool slowed = search.frees("interference");
   const auto loss = [&](const ComputeProfile& profile) {
     return search.pull(profile) + loss_of(steps, [](const MeasuredStep& each) { return seconds(each.simulated.time); });

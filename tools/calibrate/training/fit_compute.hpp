@@ -26,7 +26,8 @@ struct ComputeFit {
 
 /// The compute profile with which steps take as long as they did, beginning with `start`: searched for with estimates
 /// from simulated steps (estimated_seconds), which are then simulated with what was found, until that finds no better.
-/// Sets `simulated` of the steps. Requires at least one step, all of one precision.
+/// Sets `simulated` of the steps. Requires at least one step, all of one precision. Throws UsageError where a figure is
+/// to be found that none of the steps tells.
 ComputeFit fit_compute(MeasuredSteps& steps, const ComputeProfile& start, const ComputeFitSettings& settings);
 
 /// Every other step by a fit on the rest, and the other way round: steps as fit_compute() left them, and the profile

@@ -142,6 +142,8 @@ StepErrors errors_of(const MeasuredSteps& steps) {
 }
 
 StepKernels::StepKernels(const TrainingSetup& setup) : gpu_(setup.gpu) {
+  constexpr double kForwardAndBackward = 2;
+  if (setup.plan.pipeline > 1) { passes_ = kForwardAndBackward * static_cast<double>(setup.layers.size()); }
   if (setup.model.transformer) {
     add_transformer(setup);
     return;
@@ -193,7 +195,7 @@ void StepKernels::add_transformer(const TrainingSetup& setup) {
 }
 
 double StepKernels::seconds(const ComputeProfile& profile) const {
-  double sum = 0;
+  double sum = passes_ * athanor::seconds(profile.pass_overhead);
   for (const Counted& each : kernels_) { sum += each.times * athanor::seconds(time_of(each.kernel, gpu_, profile)); }
   return sum;
 }

@@ -31,6 +31,7 @@ class StepKernels {
   };
   GpuRates gpu_;
   std::vector<Counted> kernels_;
+  double passes_ = 0;  ///< before which the host of a stage takes ComputeProfile::pass_overhead
 };
 
 /// How a step went with one compute profile, as far as its time with another one follows from that.

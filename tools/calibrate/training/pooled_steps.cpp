@@ -33,11 +33,12 @@ std::vector<std::string> tables_of(const MeasuredSteps& steps) {
 }  // namespace
 
 EffectSpreads assumed_step_spreads() {
-  // By figure: share, depth, waves, narrow_share, narrow_depth, attention, memory, interference, straggler_growth.
+  // By figure: share, depth, waves, narrow_share, narrow_depth, attention, memory, interference, straggler_growth,
+  // pass_overhead.
   EffectSpreads spreads;
-  spreads[static_cast<std::size_t>(EffectLevel::all)] = {0.2, 0.7, 1.0, 0.2, 0.5, 0.3, 0.2, 1.0, 0.7};
-  spreads[static_cast<std::size_t>(EffectLevel::part)] = {0.12, 0.4, 0.7, 0.12, 0.3, 0.2, 0.12, 0.7, 0.5};
-  spreads[static_cast<std::size_t>(EffectLevel::stack)] = {0.08, 0.3, 0.5, 0.08, 0.2, 0.15, 0.1, 0.7, 0.5};
+  spreads[static_cast<std::size_t>(EffectLevel::all)] = {0.2, 0.7, 1.0, 0.2, 0.5, 0.3, 0.2, 1.0, 0.7, 1.0};
+  spreads[static_cast<std::size_t>(EffectLevel::part)] = {0.12, 0.4, 0.7, 0.12, 0.3, 0.2, 0.12, 0.7, 0.5, 0.7};
+  spreads[static_cast<std::size_t>(EffectLevel::stack)] = {0.08, 0.3, 0.5, 0.08, 0.2, 0.15, 0.1, 0.7, 0.5, 0.5};
   return spreads;
 }
 

@@ -57,11 +57,13 @@ WorkloadResult run(const Workload& workload, const std::function<Time(const Work
 }
 
 Time step(PipelineKind kind, std::uint32_t stages, std::uint32_t chunks, std::uint32_t micro_batches, Time forward,
-          Time input, Time weight) {
+          Time input, Time weight, Time pass_overhead = Time::zero()) {
   ParallelPlan plan;
   plan.pipeline = stages;
   const PipelineSchedule schedule = pipeline_schedule(kind, stages, chunks, micro_batches);
-  const Workload workload = step_workload(plan, schedule, even_pieces(schedule, 1, forward, input, weight));
+  StepPieces pieces = even_pieces(schedule, 1, forward, input, weight);
+  pieces.pass_overhead = pass_overhead;
+  const Workload workload = step_workload(plan, schedule, pieces);
   return run(workload, [](const Workload::Call&) { return Time::zero(); }).time;
 }
 
@@ -84,6 +86,14 @@ TEST_CASE("with free communication a step takes m (F + B) and the bubble of its 
       }
       CHECK(step(PipelineKind::zb_h1, p, 1, m, f, b, w) == work + (f + b - w) * (p - 1));
     }
+  }
+}
+
+TEST_CASE("what the host takes before a pass makes it longer, but not that of the gradients of weights") {
+  for (const PipelineKind kind : {PipelineKind::gpipe, PipelineKind::one_f_one_b, PipelineKind::interleaved,
+                                  PipelineKind::zb_h1, PipelineKind::zb_h2}) {
+    const std::uint32_t chunks = kind == PipelineKind::interleaved ? 2 : 1;
+    CHECK(step(kind, 4, chunks, 16, 5_us, 6_us, 4_us, 1_us) == step(kind, 4, chunks, 16, 6_us, 7_us, 4_us));
   }
 }
 

@@ -54,7 +54,7 @@ TEST_CASE("every shipped compute profile can be read, and says where its figures
 
 TEST_CASE("a compute profile may be written out") {
   const ReadProfile read = read_section(R"({"gemm": {"share": 0.6, "depth": 100, "fp8": {"depth": 900}},
-    "attention": 0.4, "memory": 1.5, "overhead": "4us", "interference": 0.1, "straggler_growth": 0.01,
+    "attention": 0.4, "memory": 1.5, "overhead": "4us", "pass_overhead": "300us", "interference": 0.1, "straggler_growth": 0.01,
     "fitted": {"gpus": ["H100-SXM-80GB"], "precisions": ["fp8"]}})");
   CHECK(read.mistakes.empty());
   CHECK(read.profile.gemm.share == 0.6);
@@ -64,6 +64,7 @@ TEST_CASE("a compute profile may be written out") {
   CHECK(read.profile.attention == 0.4);
   CHECK(read.profile.memory == 1.5);
   CHECK(read.profile.overhead == 4_us);
+  CHECK(read.profile.pass_overhead == 300_us);
   CHECK(read.profile.interference == 0.1);
   CHECK(read.profile.straggler_growth == 0.01);
   CHECK(read.profile.covers("H100-SXM-80GB", Precision::fp8));
