@@ -90,12 +90,13 @@ std::string summary(const PooledSteps& steps, const HeldOutStepResiduals& residu
   for (std::size_t what = 0; what < kHeldOutSteps; ++what) {
     text += errors_line(kTitles.at(what), residuals.at(what));
   }
-  text += table_lines(steps, residuals) + "# steps within the interval of 80 %, in %, and its median width\n";
+  std::string coverages;
   for (const StepCoverage& each : step_coverage(steps, residuals)) {
-    text += fmt::format("# known: {:<29} {:>5.0f} ({:.0f} %)\n", name(each.knowledge), each.share * 100,
-                        each.median_width * 100);
+    coverages += fmt::format("# known: {:<29} {:>5.0f} ({:.0f} %)\n", name(each.knowledge), each.share * 100,
+                             each.median_width * 100);
   }
-  return text;
+  const std::string head = "# steps within the interval of 80 %, in %, and its median width\n";
+  return text + table_lines(steps, residuals) + (coverages.empty() ? "" : head + coverages);
 }
 
 HeldOutStepResiduals held_out(const CalibrateOptions& options, const PooledSteps& steps, const StepPoolFit& fit,
