@@ -282,7 +282,7 @@ class Court {
   void check_size(const Results& base) {
     // NCCL takes protocol and channels by a model of its own, which does not know the links: one size may get one
     // channel, and the next sixteen.
-    if (scenario_.contains("nccl")) { return; }
+    if (nccl_chooses(scenario_)) { return; }
     const Json* before = nullptr;
     for (const Json& row : base.rows) {
       if (before != nullptr && row.contains("bytes") && before->contains("bytes")) {

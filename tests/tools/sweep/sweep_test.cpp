@@ -66,8 +66,9 @@ TEST_CASE("the table of a sweep has the figures of its kind of experiment, and c
   CHECK_MESSAGE(traffic.out.find("goodput (GB/s)  ratio (%)") != std::string::npos, traffic.out, traffic.err);
   const Ran all_reduce =
       swept(R"("profile": "nccl-a100-ib", "collective": {"kind": "all_reduce", "sizes": "1MiB"})", "/seed=1,2");
-  CHECK_MESSAGE(all_reduce.out.find("algorithm  size (B)  time (us)  busbw (GB/s)") != std::string::npos,
-                all_reduce.out, all_reduce.err);
+  CHECK_MESSAGE(
+      all_reduce.out.find("algorithm  size (B)  time (us)  low (us)  high (us)  busbw (GB/s)") != std::string::npos,
+      all_reduce.out, all_reduce.err);
   CHECK_MESSAGE(all_reduce.out.find("2 of 2 results are extrapolated") != std::string::npos, all_reduce.out);
 }
 
