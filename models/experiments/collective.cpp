@@ -28,8 +28,9 @@ constexpr Column kRoot{.key = "root",
                        .format = Format::count,
                        .role = ColumnRole::choice};  ///< rank; -1: it has none
 constexpr Column kEfficiency{.key = "efficiency",
-                             .role = ColumnRole::rate};  ///< bound_time_us / time_us: 1 is the hardware's limit
-constexpr Column kBoundBy{"bound_by"};  ///< what the least time follows from: `endpoints`, a cut, `latency`
+                             .role = ColumnRole::rate,
+                             .of = &kTime};  ///< bound_time_us / time_us: 1 is the hardware's limit
+constexpr Column kBoundBy{"bound_by"};       ///< what the least time follows from: `endpoints`, a cut, `latency`
 constexpr Column kLimitedBy{
     .key = "limited_by",
     .head = "limited by",
@@ -292,7 +293,7 @@ std::vector<const Column*> CollectiveExperiment::figures() {
           &kBusBandwidth, &kBusBandwidthP5, &kBusBandwidthP95,
           &kBoundTime,    &kEfficiency,     &kOverlap,
           &kLimitedBy,    &kMeasuredTime,   &kType,
-          &kRoot,         &kProfile};
+          &kRoot,         &kProfile,        &kKnown};
 }
 
 std::vector<const Column*> CollectiveExperiment::csv_columns() const {

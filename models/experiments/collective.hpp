@@ -115,7 +115,10 @@ inline constexpr Column kTimeHigh{
     .shown = {.in_sweeps = true,
               .in_reports = Shown::Report::figure,
               .report_head = "one in ten above (µs)"}};  ///< one in ten is expected to be more
-inline constexpr Column kKnown{"known"};  ///< what of the stack had been measured: see [intervals](models.md#intervals)
+inline constexpr Column kKnown{
+    .key = "known",
+    .shown = {.in_reports =
+                  Shown::Report::word}};  ///< what of the stack had been measured: see [intervals](models.md#intervals)
 inline constexpr Column kShared{"error_shared"};  ///< of the error's variance, what other times of the profile share
 inline constexpr Column kProfile{
     .key = "profile", .role = ColumnRole::profile, .of = &kTime};  ///< whose software costs count
@@ -133,6 +136,7 @@ inline constexpr Column kAlgorithmBandwidth{
     .unit = "(GB/s)",
     .width = 7,
     .role = ColumnRole::rate,
+    .of = &kTime,
     .shown = {.in_reports = Shown::Report::figure, .axis = "Algorithm bandwidth (GB/s)"}};  ///< size / time
 inline constexpr Column kBusBandwidth{
     .key = "busbw_gbps",
@@ -140,6 +144,7 @@ inline constexpr Column kBusBandwidth{
     .unit = "(GB/s)",
     .width = 7,
     .role = ColumnRole::rate,
+    .of = &kTime,
     .shown = {.in_sweeps = true,
               .in_database = true,
               .beside_time = true,

@@ -64,7 +64,8 @@ struct Column {
   Format format = Format::figure;
   std::uint8_t gap = 1;  ///< blanks before it
   ColumnRole role = ColumnRole::figure;
-  const Column* of = nullptr;  ///< of ends and profiles: the time that the interval is of
+  /// Of ends and profiles: the time that the interval is of; of rates: the time that they are in inverse proportion to.
+  const Column* of = nullptr;
   Shown shown = {};
 };
 

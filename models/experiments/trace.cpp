@@ -66,7 +66,7 @@ std::vector<Record> TraceExperiment::run(const Run& run) const {
   record.put(kRanks, ranks());
   record.put(kReplayTime, seconds(done.time));
   record.put(kStepTime, seconds(done.time));
-  put_interval_of_calls(done, run.platform, ranks(), record);
+  put_interval(run.platform, done, record);
   record.put(kExposedTime, shares.all_exposed() * seconds(done.time));
   record.put(kBreakdown, breakdown_json(shares, "waiting"));
   record.put(kComputingShare, shares.computing);
@@ -83,12 +83,16 @@ std::vector<Record> TraceExperiment::run(const Run& run) const {
   return {record};
 }
 
+void TraceExperiment::put_interval(const Platform& platform, const WorkloadRun& run, Record& record) const {
+  put_interval_of_calls(run, platform, ranks(), record);
+}
+
 std::vector<const Column*> TraceExperiment::columns(bool /*seeds*/) const {
   return {&kReplayTime, &kInterval, &kComputingShare, &kExposedShare, &kWaitingShare};
 }
 
 std::vector<const Column*> TraceExperiment::figures() {
-  return {&kFiles, &kStepTime, &kStepLow, &kStepHigh, &kExposedTime};
+  return {&kFiles, &kStepTime, &kStepLow, &kStepHigh, &kExposedTime, &kKnown};
 }
 
 std::vector<std::pair<std::string, std::string>> TraceExperiment::description(const Platform& platform) const {

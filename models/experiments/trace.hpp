@@ -16,6 +16,7 @@ class TraceExperiment : public WorkloadExperiment {
       : WorkloadExperiment(std::move(nccl)), config_(std::move(config)) {}
 
   WorkloadRun simulate(const Platform& platform, const RunOptions& options, WorkloadOptions workload) const override;
+  void put_interval(const Platform& platform, const WorkloadRun& run, Record& record) const override;
 
   std::string_view subject() const override { return "trace"; }
   std::string variant() const override { return std::string(name(config_.trace->format)); }

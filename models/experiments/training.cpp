@@ -45,6 +45,7 @@ constexpr Column kSamples{.key = "samples_per_s",
                           .unit = "(1/s)",
                           .width = 12,
                           .role = ColumnRole::rate,
+                          .of = &kStepTime,
                           .shown = {.in_sweeps = true,
                                     .in_reports = Shown::Report::figure,
                                     .axis = "Samples per second"}};  ///< sequences or samples
@@ -53,6 +54,7 @@ constexpr Column kTokens{.key = "tokens_per_s",
                          .unit = "(1/s)",
                          .width = 12,
                          .role = ColumnRole::rate,
+                         .of = &kStepTime,
                          .shown = {.in_sweeps = true,
                                    .in_reports = Shown::Report::figure,
                                    .report_head = "tokens/s",
@@ -65,6 +67,7 @@ constexpr Column kFlops{
     .width = 8,
     .format = Format::one_decimal,
     .role = ColumnRole::rate,
+    .of = &kStepTime,
     .shown = {.in_reports = Shown::Report::figure, .axis = "TFLOP/s per GPU"}};  ///< the model's FLOP/s
 constexpr Column kMfu{
     .key = "mfu",
@@ -73,6 +76,7 @@ constexpr Column kMfu{
     .width = 6,
     .format = Format::percent,
     .role = ColumnRole::rate,
+    .of = &kStepTime,
     .shown = {.in_sweeps = true,
               .in_database = true,
               .beside_time = true,
@@ -171,7 +175,7 @@ void put_step(const StepResult& result, Record& record) {
 }
 
 /// Where eight of ten measured steps are expected, as far as anybody knows.
-void put_interval(const Training& training, Time time, Record& record) {
+void put_interval_of_step(const Training& training, Time time, Record& record) {
   record.put(kCompute, training.setup.compute.name);
   if (!training.expected_error) { return; }
   const StepError& error = *training.expected_error;
@@ -236,6 +240,10 @@ WorkloadRun TrainingExperiment::simulate(const Platform& platform, const RunOpti
   return {result.time, stragglers, std::move(result.workload), std::move(all)};
 }
 
+void TrainingExperiment::put_interval(const Platform& /*platform*/, const WorkloadRun& run, Record& record) const {
+  put_interval_of_step(*training_, run.time, record);
+}
+
 std::vector<Record> TrainingExperiment::run(const Run& run) const {
   const TrainingSetup& setup = training_->setup;
   const StepResult result = step(run.platform, run.options, {.critical_path = false, .timeline = run.options.timeline});
@@ -244,7 +252,7 @@ std::vector<Record> TrainingExperiment::run(const Run& run) const {
   Record record = run.head;
   put_plan(setup, record);
   put_step(result, record);
-  put_interval(*training_, result.time, record);
+  put_interval_of_step(*training_, result.time, record);
   record.put(kMemory, training_->memory.total() * kGigabyte);
   record.put(kNetwork, name(run.platform.network.level));
   if (setup.model.transformer) { record.put(kTokens, result.tokens_per_s); }
@@ -274,8 +282,8 @@ std::vector<const Column*> TrainingExperiment::columns(bool /*seeds*/) const {
 }
 
 std::vector<const Column*> TrainingExperiment::figures() {
-  std::vector<const Column*> figures{&kModel, &kGpus, &kStepTime, &kStepLow,     &kStepHigh, &kTokens,
-                                     &kFlops, &kMfu,  &kBubble,   &kExposedTime, &kMemory,   &kCompute};
+  std::vector<const Column*> figures{&kModel, &kGpus,   &kStepTime,    &kStepLow, &kStepHigh, &kTokens, &kFlops,
+                                     &kMfu,   &kBubble, &kExposedTime, &kMemory,  &kCompute,  &kKnown};
   const std::vector<const Column*> costs = figures_of_step_costs();
   figures.insert(figures.end(), costs.begin(), costs.end());
   figures.insert(figures.end(), {&kMeasuredStep, &kSamples});

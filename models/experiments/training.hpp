@@ -49,6 +49,7 @@ class TrainingExperiment : public WorkloadExperiment {
   const Training& training() const { return *training_; }
 
   WorkloadRun simulate(const Platform& platform, const RunOptions& options, WorkloadOptions workload) const override;
+  void put_interval(const Platform& platform, const WorkloadRun& run, Record& record) const override;
 
   std::string_view subject() const override { return "training"; }
   std::string variant() const override { return training_->setup.model.name; }

@@ -27,6 +27,9 @@ class WorkloadExperiment : public Experiment {
 
   /// Throws as run(). What stops the options' simulations stops that of the workload.
   virtual WorkloadRun simulate(const Platform& platform, const RunOptions& options, WorkloadOptions workload) const = 0;
+  /// Where eight of ten measured times of what has run so are expected, and what of it had been measured, as far as
+  /// anybody knows: as results have it.
+  virtual void put_interval(const Platform& platform, const WorkloadRun& run, Record& record) const = 0;
   /// How calls are timed: by NCCL where the profile has it, else by rings, pairwise exchanges and messages, or by the
   /// engines of the network's switches where these are faster. Borrows the platform.
   PricingSettings pricing(const Platform& platform, const RunOptions& options) const;

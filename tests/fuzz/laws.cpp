@@ -14,6 +14,7 @@
 
 #include "sim/file.hpp"
 #include "tests/fuzz/random_trace.hpp"
+#include "tests/fuzz/random_workload.hpp"
 #include "tests/fuzz/scenario_variants.hpp"
 #include "tests/fuzz/tolerances.hpp"
 #include "tests/json_tree.hpp"
@@ -53,8 +54,10 @@ class Court {
       const bool defect = base.text.find("defect of athanor") != std::string::npos ||
                           base.text.find("broken invariant") != std::string::npos;
       if (defect || base.code > 4) { verdict_.fault = "defect: " + base.text.substr(0, 300); }
+      check_naming(base);
       return verdict_;
     }
+    check_naming(base);
     check_rows(base);
     check_ports();
     check_size(base);
@@ -121,6 +124,27 @@ class Court {
     if (verdict_.fault.empty()) { verdict_.fault = fmt::format("{}: {}", name(law), how); }
   }
 
+  void check_naming(const Results& base) {
+    const std::string unknown = kUnknown;
+    if (text_of(scenario_).find(unknown) == std::string::npos) { return; }
+    hold(Law::naming);
+    if (base.code == 0 || base.text.find(unknown) == std::string::npos) {
+      broken(Law::naming, fmt::format("status {}: {}", base.code, base.text.substr(0, 300)));
+    }
+  }
+
+  /// Ends and bound by their keys, in any unit. A simulated time may lie outside: errors have a middle of their own.
+  void check_interval(const Json& row, const char* time, const char* low, const char* high, const char* bound) {
+    if (!row.contains(low)) { return; }
+    hold(Law::interval);
+    const double least = row[low].get<double>();
+    const double most = row.value(high, 0.0);
+    // Where even the simulated time is below the bound, as messages that share no links may be, it is the least.
+    const double allowed = std::min(row.value(bound, 0.0), row[time].get<double>());
+    if (least > 0 && least < most && least >= allowed * (1 - 1e-9) && row.contains("known")) { return; }
+    broken(Law::interval, fmt::format("from {} to {}, the bound is {}", least, most, allowed));
+  }
+
   void check_share(const Json& row, const char* key) {
     if (!row.contains(key)) { return; }
     hold(Law::shares);
@@ -140,6 +164,8 @@ class Court {
   void check_rows(const Results& base) {
     for (const Json& row : base.rows) {
       check_bound(row);
+      check_interval(row, "time_us", "time_low_us", "time_high_us", "bound_time_us");
+      check_interval(row, "step_time_s", "step_time_low_s", "step_time_high_s", "");
       for (const char* key :
            {"waiting", "overlap", "fairness", "server_busy", "throughput_ratio", "throughput_ratio_least"}) {
         check_share(row, key);
@@ -256,7 +282,7 @@ class Court {
   void check_size(const Results& base) {
     // NCCL takes protocol and channels by a model of its own, which does not know the links: one size may get one
     // channel, and the next sixteen.
-    if (scenario_.contains("nccl")) { return; }
+    if (nccl_chooses(scenario_)) { return; }
     const Json* before = nullptr;
     for (const Json& row : base.rows) {
       if (before != nullptr && row.contains("bytes") && before->contains("bytes")) {
@@ -334,6 +360,8 @@ std::string_view name(Law law) {
     case Law::utilisation: return "utilisation";
     case Law::shares: return "shares";
     case Law::company: return "company";
+    case Law::interval: return "interval";
+    case Law::naming: return "naming";
   }
   return "";
 }

@@ -25,8 +25,10 @@ enum class Law : std::uint8_t {
   utilisation,  ///< no link is busy for more than all of the time
   shares,       ///< shares of a whole are from 0 to 1 and add up
   company,      ///< a job beside others is not faster than alone
+  interval,     ///< that of a time has a width and does not begin below the bound
+  naming,       ///< what nothing is called is refused by its name
 };
-constexpr std::size_t kLaws = 11;
+constexpr std::size_t kLaws = 13;
 std::string_view name(Law law);
 
 /// What is simulated: the sections of scenarios by which verdicts are grouped, the last for all others.

@@ -56,11 +56,12 @@ Json of_hosts(Draws& draws) {
 Json of_nccl(Draws& draws) {
   RandomWorkload workload(draws);
   const RandomCluster cluster = random_machines(draws);
-  return {{"cluster", cluster.section},
-          {"profile", cluster.profile},
-          {"nccl", workload.nccl()},
-          {"collective", workload.nccl_collective()},
-          {"network", network(draws, cluster.fabric)}};
+  Json scenario{{"cluster", cluster.section},
+                {"nccl", workload.nccl()},
+                {"collective", workload.nccl_collective()},
+                {"network", network(draws, cluster.fabric)}};
+  draws.one_in(2) ? scenario["software"] = workload.software() : scenario["profile"] = cluster.profile;
+  return scenario;
 }
 
 Json of_training(Draws& draws) {
@@ -68,8 +69,11 @@ Json of_training(Draws& draws) {
   Json scenario{{"cluster", cluster.section}, {"network", network(draws, cluster.fabric)}};
   scenario["network"]["level"] = "flow";
   scenario["network"].erase("transport");
-  if (!cluster.profile.empty() && draws.one_in(2)) { scenario["profile"] = cluster.profile; }
-  scenario["training"] = RandomWorkload(draws).training(cluster.endpoints);
+  RandomWorkload workload(draws);
+  if (!cluster.profile.empty() && draws.one_in(2)) {
+    draws.one_in(2) ? scenario["software"] = workload.software() : scenario["profile"] = cluster.profile;
+  }
+  scenario["training"] = workload.training(cluster.endpoints);
   if (cluster.profile == "nccl-generic-volta") { scenario["training"]["precision"] = "fp16"; }
   return scenario;
 }

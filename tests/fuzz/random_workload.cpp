@@ -80,6 +80,28 @@ Json RandomWorkload::nccl() {
   return {{"environment", std::move(environment)}};
 }
 
+Json RandomWorkload::software() {
+  Json software = Json::object();
+  if (draws_.one_in(2)) {  // the last three are newer, older and more than anybody has heard of
+    software["nccl"] = draws_.one_of({"2.18", "2.21.5", "2.27", "2.30.3", "2.99", "1.3", "99.7.1"});
+  }
+  if (draws_.one_in(2)) {
+    software["transport"] =
+        draws_.one_in(8) ? kUnknown : draws_.one_of({"ib", "roce", "efa", "efa-host", "cxi", "gib", "tcpx", "tcpxo"});
+  }
+  if (draws_.one_in(3)) { software["launch"] = draws_.one_of({"process_per_gpu", "process_per_node"}); }
+  if (draws_.one_in(12)) { software["pool"] = kUnknown; }
+  return software;
+}
+
+std::string RandomWorkload::framework() {
+  if (draws_.one_in(8)) { return kUnknown; }
+  return draws_.one_of({"megatron-core", "megatron-lm-2023", "megatron-lm-2021", "nemo-24.09", "nemo-25.02",
+                        "nemo-25.04", "megatron-bridge", "pytorch-ddp", "pytorch-compiled", "fsdp1", "fsdp2",
+                        "torchtitan", "deepspeed-zero-1", "deepspeed-zero-2", "deepspeed-zero-3", "maxtext",
+                        "nanotron"});
+}
+
 /// Parts whose product divides the number of GPUs; the rest of them hold copies.
 Json RandomWorkload::plan(unsigned gpus) {
   Json plan = Json::object();
@@ -94,7 +116,9 @@ Json RandomWorkload::plan(unsigned gpus) {
     plan["schedule"] = draws_.one_of({"gpipe", "1f1b", "zb_h1", "interleaved"});
     if (plan["schedule"] == "interleaved") { plan["virtual_stages"] = 2; }
   }
-  if (left > 1) {
+  const bool defaults = draws_.one_in(2);
+  if (defaults) { plan["framework"] = framework(); }
+  if (left > 1 && (!defaults || draws_.one_in(3))) {
     plan["sharding"] = draws_.one_of({"none", "optimizer", "gradients", "parameters"});
     plan["overlap_gradients"] = draws_.one_in(2);
   }
@@ -106,12 +130,21 @@ Json RandomWorkload::training(unsigned gpus) {
   Json model{
       {"layers", 4}, {"hidden", hidden}, {"vocabulary", 1024}, {"ffn", 4 * hidden}, {"attention", {{"heads", 4}}}};
   const unsigned batches = draws_.between(1, 4);
-  return {{"model", std::move(model)},
-          {"compute", {{"gemm", {{"share", 0.7}, {"depth", 250}}}, {"attention", 0.5}, {"memory", 0.85}}},
-          {"global_batch", 2 * gpus * batches},
-          {"micro_batch", draws_.between(1, 2)},
-          {"sequence", 128U << draws_.below(4)},
-          {"parallel", plan(gpus)}};
+  Json json{{"model", std::move(model)},
+            {"global_batch", 2 * gpus * batches},
+            {"micro_batch", draws_.between(1, 2)},
+            {"sequence", 128U << draws_.below(4)},
+            {"parallel", plan(gpus)}};
+  if (draws_.one_in(2)) {  // else what measured steps tell
+    json["compute"] = {{"gemm", {{"share", 0.7}, {"depth", 250}}}, {"attention", 0.5}, {"memory", 0.85}};
+  }
+  if (draws_.one_in(4)) {
+    json["measured"] = fmt::format("{}ns", 1000000 * draws_.between(1, 500));
+    json["measured_with"] = {{"software", draws_.one_of({"dgx-cloud-recipes", "made up"})},
+                             {"framework", draws_.one_of({"nemo", "torch", "made up"})},
+                             {"release", draws_.one_of({"25.02", "99.99"})}};
+  }
+  return json;
 }
 
 Json RandomWorkload::trace(const std::string& traces) {

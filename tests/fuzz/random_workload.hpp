@@ -6,6 +6,9 @@
 
 namespace athanor::fuzz {
 
+/// What nothing is called: what names it is refused, and says so.
+inline constexpr const char* kUnknown = "unheard-of";
+
 /// What is simulated: sections of a scenario, each by its name.
 class RandomWorkload {
  public:
@@ -17,6 +20,8 @@ class RandomWorkload {
   /// One that NCCL chooses the algorithm of.
   Json nccl_collective();
   Json nccl();
+  /// The parts of a stack that a pool prices: some known, some kUnknown.
+  Json software();
   Json traffic();
   Json parameter_server();
   /// A small model over so many GPUs.
@@ -29,6 +34,7 @@ class RandomWorkload {
   std::string algorithm(const std::string& kind);
   Json sizes();
   Json plan(unsigned gpus);
+  std::string framework();
 
   Draws& draws_;
 };

@@ -20,11 +20,22 @@ bool adaptive(const Json& scenario) { return scenario["network"].value("routing"
 
 }  // namespace
 
+bool nccl_chooses(const Json& scenario) {
+  if (scenario.contains("nccl") || scenario.contains("software")) { return true; }
+  const bool has_costs = scenario.contains("profile") && scenario["profile"].is_object();
+  const bool calls = scenario.contains("collective") || scenario.contains("training") || scenario.contains("trace");
+  if (!scenario["cluster"].contains("node") || has_costs || !calls) { return false; }
+  const Json collective = scenario.value("collective", Json::object());
+  const std::string algorithm = collective.value("algorithm", std::string("best"));
+  const bool foreign = algorithm != "best" && algorithm != "ring" && algorithm != "pat";
+  return !foreign && !collective.contains("chunk") && !collective.contains("channels");
+}
+
 /// At the ideal level a time is the longest way through a schedule, which grows with each of its parts. Where messages
 /// share links it may not (docs/reliability.md).
 double least_ratio(Law law, const Json& scenario) {
   // NCCL chooses by a model of its own, in which a faster link may make another algorithm look better.
-  if (scenario.contains("nccl")) { return is_fixed(scenario["nccl"]) ? 0.75 : 0.25; }
+  if (nccl_chooses(scenario)) { return is_fixed(scenario.value("nccl", Json::object())) ? 0.75 : 0.25; }
   // Of jobs side by side each takes what would be best alone, and what is best alone may change.
   const bool jobs = scenario.contains("collective") && scenario["collective"].contains("jobs");
   if (jobs && scenario["collective"]["algorithm"] == "best") { return 0.5; }

@@ -19,4 +19,7 @@ bool scales(const nlohmann::ordered_json& scenario);
 /// Picoseconds by which a time of `time` picoseconds may be off for being rounded up in each of its parts.
 double rounding(const nlohmann::ordered_json& scenario, double time);
 
+/// By a profile of NCCL, or where a pool tells what it costs: wherever GPUs are in nodes and nobody says otherwise.
+bool nccl_chooses(const nlohmann::ordered_json& scenario);
+
 }  // namespace athanor::fuzz

@@ -133,6 +133,25 @@ class Contents(Pages):
         costs = self.report("costs.html", scenario, slower, "--pareto", "bill_cables").read_text(encoding="utf-8")
         self.assertIn('alt="What is best for its cost"', costs)
 
+    def test_intervals_stand_in_tables_of_sweeps_and_of_comparisons(self):
+        scenario = self.folder / "nccl.json"
+        scenario.write_text('{"cluster": {"node": "DGX-H100", "fabric": {"kind": "star", "switch": "QM9700"}},'
+                            '"collective": {"kind": "all_reduce", "sizes": ["1MiB", "1GiB"]}}')
+        sweep = self.folder / "nccl.sqlite"
+        subprocess.run([ATHANOR, "sweep", str(scenario), "-q", "-o", str(sweep), "--vary", "/cluster/nodes=1,2"], check=True,
+                       stdout=subprocess.DEVNULL)
+        text = self.report("nccl.html", sweep, "--by", "nodes").read_text(encoding="utf-8")
+        for head in ("one in ten below (µs)", "one in ten above (µs)"):
+            self.assertIn(f"<th>{head}</th>", text)
+        self.assertIn("known nothing", text)
+        self.assertRegex(text, r"<td>1 9[0-9] %</td>")  # of 1 MiB, where messages of two nodes take longer
+        self.assertRegex(text, r"<td>open \([12] [5-7][0-9] %\)</td>")  # of 1 GiB
+        self.assertIn("in brackets: eight of ten measurements (80 %)", text)
+        rows = json.loads(subprocess.run([ATHANOR, "export", "sweep", str(sweep), "--format", "json"],
+                                        capture_output=True, check=True).stdout)["results"]
+        for row in rows:
+            self.assertIn(f'>{row["time_us"]:,.6g} ({row["time_low_us"]:,.4g} to {row["time_high_us"]:,.4g})</td>', text)
+
     def test_of_every_kind_of_experiment_it_shows_the_figures(self):
         star = '"cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}}'
         kinds = {

@@ -45,19 +45,26 @@ std::string medians(const char* title, const Tables& tables, const std::vector<d
 }
 
 /// Of the claim that eight of ten measured times lie within the interval, in %: one line for each thing that was held
-/// out.
+/// out, under a head; nothing where nothing was.
 std::string coverages(const PooledModel& model, const HeldOutResiduals& residuals) {
-  std::string text = "# rows within the interval of 80 %, in %, and its median width\n";
+  std::string text;
   const std::vector<Coverage> all = coverage(model.tables(), model.cases(), residuals);
   for (const Knowledge knowledge : kKnowledges) {
-    std::string line;
+    std::array<std::string, kBands> bands{"-", "-", "-"};
+    bool any = false;
     for (const Coverage& each : all) {
       if (each.knowledge != knowledge) { continue; }
-      line += fmt::format(" {:>5.0f} ({:.0f} %)", each.share * 100, each.median_width * 100);
+      any = true;
+      bands.at(static_cast<std::size_t>(each.band)) =
+          fmt::format("{:.0f} ({:.0f} %)", each.share * 100, each.median_width * 100);
     }
-    if (!line.empty()) { text += fmt::format("# known: {:<36}", name(knowledge)) + line + "\n"; }
+    if (any) {
+      text += fmt::format("# known: {:<28} {:>13} {:>13} {:>13}\n", name(knowledge), bands[0], bands[1], bands[2]);
+    }
   }
-  return text;
+  if (text.empty()) { return ""; }
+  return "# rows within the interval of 80 %, in %, and its median width\n" +
+         fmt::format("# {:<35} {:>13} {:>13} {:>13}\n", "", "<1MiB", "<64MiB", "above") + text;
 }
 
 std::string summary(const PooledModel& model, const HeldOutResiduals& residuals) {

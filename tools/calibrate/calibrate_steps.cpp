@@ -110,14 +110,13 @@ std::string summary(const PooledSteps& steps, const HeldOutStepResiduals& residu
     text += errors_line(kTitles.at(what), residuals.at(what));
     text += choice_line(kTitles.at(what), steps, residuals.at(what));
   }
-  text += table_lines(steps, residuals);
-  const std::vector<StepCoverage> coverage = step_coverage(steps, residuals);
-  if (!coverage.empty()) { text += "# steps within the interval of 80 %, in %, and its median width\n"; }
-  for (const StepCoverage& each : coverage) {
-    text += fmt::format("# known: {:<29} {:>5.0f} ({:.0f} %)\n", name(each.knowledge), each.share * 100,
-                        each.median_width * 100);
+  std::string coverages;
+  for (const StepCoverage& each : step_coverage(steps, residuals)) {
+    coverages += fmt::format("# known: {:<29} {:>5.0f} ({:.0f} %)\n", name(each.knowledge), each.share * 100,
+                             each.median_width * 100);
   }
-  return text;
+  const std::string head = "# steps within the interval of 80 %, in %, and its median width\n";
+  return text + table_lines(steps, residuals) + (coverages.empty() ? "" : head + coverages);
 }
 
 HeldOutStepResiduals held_out(const CalibrateOptions& options, const PooledSteps& steps, const StepPoolFit& fit,

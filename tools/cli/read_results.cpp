@@ -23,10 +23,10 @@ constexpr double kMostFigure = 1e18;
 /// An object that keeps the order of its keys looks for each among all others.
 constexpr std::size_t kMostKeys = 4096;
 
-constexpr std::array<std::string_view, 22> kWords{
-    "scenario", "case",      "collective", "algorithm", "protocol", "type",        "network",   "bound_by",
-    "traffic",  "model",     "gpu",        "precision", "schedule", "sharding",    "recompute", "limited_by",
-    "update",   "fell_back", "format",     "reduction", "backend",  "busiest_link"};
+constexpr std::array<std::string_view, 23> kWords{
+    "scenario", "case",      "collective", "algorithm", "protocol", "type",         "network",   "bound_by",
+    "traffic",  "model",     "gpu",        "precision", "schedule", "sharding",     "recompute", "limited_by",
+    "update",   "fell_back", "format",     "reduction", "backend",  "busiest_link", "known"};
 constexpr std::array<std::string_view, 7> kCounts{"bytes",    "total_bytes", "ranks",    "gpus",
                                                   "channels", "messages",    "endpoints"};
 constexpr std::array<std::string_view, 9> kUnits{"_us",      "_s",     "_gbps", "_gb",    "_usd",
@@ -73,6 +73,10 @@ void read_amount_or_null(FieldValue& value) {
 void read_price(FieldValue& value) {
   if (value.json() != nullptr && value.json()->is_list()) { return value.list(&read_figure, {0}); }
   read_figure_or_null(value);
+}
+
+void read_interval_or_null(FieldValue& value) {
+  if (value.json() != nullptr && !value.json()->is_null()) { value.list(&read_figure, {2, 2}); }
 }
 
 void read_word_or_null(FieldValue& value) {
@@ -194,6 +198,7 @@ void read_condition(const std::string& key, FieldValue& value) {
 
 void read_comparison_line(Fields& line, std::size_t alternatives, bool costs) {
   read_comparison_row(line, "values", alternatives, &read_figure_or_null);
+  if (line.has("intervals")) { read_comparison_row(line, "intervals", alternatives, &read_interval_or_null); }
   read_comparison_row(line, "ratios", alternatives, &read_figure_or_null);
   read_comparison_row(line, "algorithms", alternatives, &read_word_or_null);
   line.required_value("winners", "Who reach the best", &read_words);
@@ -230,6 +235,7 @@ void read_comparison_fields(Fields& fields) {
     });
   });
   fields.required_value("more_is_better", "Of the figure", &read_flag);
+  fields.optional_value("certain_from", "The certainty that makes a winner", &read_figure);
   read_comparison_row(fields, "mean_ratios", count, &read_figure_or_null);
   read_comparison_row(fields, "wins", count, &read_count);
   read_comparison_row(fields, "extrapolated", count, &read_count);

@@ -249,13 +249,26 @@ std::string key_of_interval(const Column& time, ColumnRole role) {
   return "";
 }
 
-void add_spread(const Json& record, const Column& of, ComparisonEntry& entry) {
+/// The time whose interval tells that of a figure: itself, or the one that it is in inverse proportion to; null: none.
+const Column* time_behind(const std::string& figure) {
+  const Column* column = figure_of(figure);
+  if (column == nullptr) { return nullptr; }
+  if (column->role == ColumnRole::time) { return column; }
+  return column->role == ColumnRole::rate ? column->of : nullptr;
+}
+
+/// `of`: the time behind the entry's figure.
+void add_interval(const Json& record, const Column& of, bool rate, ComparisonEntry& entry) {
   const std::string low = key_of_interval(of, ColumnRole::low_end);
   const std::string high = key_of_interval(of, ColumnRole::high_end);
   if (!has_number(record, low) || !has_number(record, high)) { return; }
   const double time = record.number_at(of.key);
   if (time <= 0 || record.number_at(low) <= 0) { return; }
-  entry.spread = spread_of(record.number_at(low) / time, record.number_at(high) / time);
+  const double least = record.number_at(low) / time;
+  const double most = record.number_at(high) / time;
+  entry.interval =
+      rate ? std::pair(entry.value / most, entry.value / least) : std::pair(entry.value * least, entry.value * most);
+  entry.spread = spread_of(least, most);
   entry.shared = record.number_at(kShared.key);
   entry.profile = record.string_at(key_of_interval(of, ColumnRole::profile));
 }
@@ -264,8 +277,8 @@ ComparisonEntry entry_of(const Json& record, const Comparison& comparison) {
   ComparisonEntry entry{.value = record[comparison.figure].number(), .algorithm = record.string_at(kAlgorithm.key)};
   const Json* cost = record.find(comparison.against);
   if (cost != nullptr && cost->is_number()) { entry.against = cost->number(); }
-  for (const Column* each : figures_of_all_kinds()) {
-    if (each->role == ColumnRole::time) { add_spread(record, *each, entry); }
+  if (const Column* time = time_behind(comparison.figure)) {
+    add_interval(record, *time, comparison.more_is_better, entry);
   }
   return entry;
 }

@@ -30,7 +30,9 @@ struct ComparisonEntry {
   double value = 0;
   std::string algorithm;  ///< "" where results have none
   std::optional<double> against{};
-  std::optional<double> spread{};  ///< of a time: standard deviation of its logarithm, from the interval of 80 %
+  /// Ends of the interval of 80 %, of a time or of what is in inverse proportion to one; none: nobody knows.
+  std::optional<std::pair<double, double>> interval{};
+  std::optional<double> spread{};  ///< of the same: standard deviation of its logarithm
   double shared = 0;               ///< of its variance, what other times of the same profile share
   std::string profile{};
 };

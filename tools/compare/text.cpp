@@ -138,6 +138,10 @@ std::string summary(const Comparison& comparison) {
   return text;
 }
 
+Json interval_json(const ComparisonEntry& entry) {
+  return entry.interval ? Json(std::vector{entry.interval->first, entry.interval->second}) : Json();
+}
+
 Json conditions_json(const std::vector<std::string>& names, const std::vector<std::string>& values) {
   Json json = Json::object();
   for (std::size_t i = 0; i < names.size(); ++i) { json[names[i]] = values[i]; }
@@ -156,9 +160,10 @@ Json comparison_json(const Comparison& comparison) {
     Json json = conditions_json(comparison.conditions, line.conditions);
     if (line.size > 0) { json["bytes"] = static_cast<std::int64_t>(line.size); }
     const auto& base = line.entries[comparison.base];
-    for (const char* key : {"values", "ratios", "algorithms"}) { json[key] = Json::list(); }
+    for (const char* key : {"values", "intervals", "ratios", "algorithms"}) { json[key] = Json::list(); }
     for (const auto& entry : line.entries) {
       json["values"].push_back(entry ? Json(entry->value) : Json());
+      json["intervals"].push_back(entry ? interval_json(*entry) : Json());
       json["ratios"].push_back(entry && base && base->value > 0 ? Json(entry->value / base->value) : Json());
       json["algorithms"].push_back(entry ? Json(entry->algorithm) : Json());
     }
@@ -197,6 +202,7 @@ Json comparison_json(const Comparison& comparison) {
           {"lines", lines},
           {"mean_ratios", ratios},
           {"wins", comparison.wins()},
+          {"certain_from", kCertain},
           {"extrapolated", comparison.extrapolated},
           {"crossovers", crossovers}};
 }

@@ -166,6 +166,9 @@ Explanation explain(const Scenario& scenario, const Case& scenario_case, Bytes s
   explanation.heading = heading_of(scenario, scenario_case);
   explanation.collective = collective_text(setup, size);
   take_result(*platform.cluster->fabric, complete(request, choice), explanation);
+  Record expected;
+  put_interval(setup, platform, size, explanation.time, explanation.bound, expected);
+  explanation.interval = explained_interval(expected, kTimeLow, kTimeHigh, &words_of_knowledge);
   explanation.candidates = candidates_for(request, explanation);
   sort_by_time(explanation.candidates);
   explanation.work = work_of(request, choice.candidate);

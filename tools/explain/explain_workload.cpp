@@ -9,6 +9,7 @@
 
 #include "models/experiments/scenario/training_gpus.hpp"
 #include "models/experiments/training.hpp"
+#include "models/experiments/workload_columns.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "tools/cli/scenarios.hpp"
@@ -28,6 +29,13 @@ WorkloadRun simulate(const Scenario& scenario, const Case& scenario_case, const 
   } catch (const SimulationError& error) {
     throw SimulationError(error.code(), fmt::format("{}: {}: {}", scenario.path, experiment->subject(), error.what()));
   }
+}
+
+std::optional<ExplainedInterval> interval_of(const Case& scenario_case, const WorkloadRun& done) {
+  Record expected;
+  scenario_case.as<WorkloadExperiment>()->put_interval(scenario_case.platform, done, expected);
+  const bool training = scenario_case.as<TrainingExperiment>() != nullptr;
+  return explained_interval(expected, kStepLow, kStepHigh, training ? &words_of_step_knowledge : &words_of_knowledge);
 }
 
 /// "nvlink, gpu to nvswitch".
@@ -140,6 +148,7 @@ WorkloadExplanation explain_workload(const ExplainOptions& options, const Stream
   WorkloadRun done = simulate(scenario, scenario_case, options, {.timeline = timeline});
   WorkloadExplanation explanation{.heading = heading_of(scenario, scenario_case),
                                   .time = done.time,
+                                  .interval = interval_of(scenario_case, done),
                                   .stragglers = done.stragglers,
                                   .result = std::move(done.result),
                                   .path = {},

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/collective.hpp"
 #include "models/experiments/table.hpp"
 #include "sim/config/json_value.hpp"
 #include "tools/explain/explanation_parts.hpp"
@@ -124,6 +125,7 @@ std::string to_text(const Explanation& explanation) {
   if (!explanation.library.empty()) { text += fmt::format("# {:<12} {}\n", "library", explanation.library); }
   text += fmt::format("\n{}: {} with {}, {}\n\n", explanation.collective, explanation.algorithm, explanation.protocol,
                       time_text(explanation.time));
+  text += interval_lines(explanation.interval, 1, "us");
   text += candidate_lines(explanation.candidates);
   text += list_lines("why", explanation.reasons);
   text += list_lines("work", explanation.work);
@@ -172,16 +174,17 @@ JsonValue to_json(const Explanation& explanation) {
   for (const ExplainedCandidate& each : explanation.candidates) { candidates.push_back(json_of(each)); }
   JsonValue ways = JsonValue::list();
   for (const ExplainedWay& each : explanation.ways) { ways.push_back(json_of(each)); }
+  JsonValue chosen = {{"algorithm", explanation.algorithm},
+                      {"protocol", explanation.protocol},
+                      {"time_us", microseconds(explanation.time)}};
+  put_interval(explanation.interval, kTimeLow, kTimeHigh, chosen);
   return {{"case", explanation.heading.at("case")},
           {"cluster", explanation.heading.at("cluster")},
           {"profile", explanation.heading.at("profile")},
           {"library", explanation.library.empty() ? JsonValue() : JsonValue(explanation.library)},
           {"collective", explanation.collective},
           {"candidates", candidates},
-          {"chosen",
-           {{"algorithm", explanation.algorithm},
-            {"protocol", explanation.protocol},
-            {"time_us", microseconds(explanation.time)}}},
+          {"chosen", chosen},
           {"reasons", explanation.reasons},
           {"work", explanation.work},
           {"channels", explanation.channels},

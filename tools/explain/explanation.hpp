@@ -53,11 +53,12 @@ struct Explanation {
   std::string algorithm;
   std::string protocol;
   Time time;
-  std::vector<std::string> reasons;   ///< sentences
-  std::vector<std::string> work;      ///< channels, chunks, slices, threads, in words
-  std::vector<std::string> channels;  ///< the way of each through a node, one line each
-  std::vector<ExplainedWay> ways;     ///< `channels` for programs; none where the path is not known
-  std::optional<PathShares> path;     ///< of the schedule, without launch and host; none where nobody could follow it
+  std::optional<ExplainedInterval> interval;  ///< of that time, in us; none: nobody knows
+  std::vector<std::string> reasons;           ///< sentences
+  std::vector<std::string> work;              ///< channels, chunks, slices, threads, in words
+  std::vector<std::string> channels;          ///< the way of each through a node, one line each
+  std::vector<ExplainedWay> ways;             ///< `channels` for programs; none where the path is not known
+  std::optional<PathShares> path;  ///< of the schedule, without launch and host; none where nobody could follow it
   std::optional<ExplainedPhases> phases;  ///< none at levels where nobody listens
   std::vector<double> sending;      ///< share of the bytes that left in each equal part of fill, steady state and drain
   std::string limited_by;           ///< as in result tables
@@ -73,9 +74,10 @@ struct Explanation {
 /// For people, of at most 120 columns. Ends with a line feed.
 std::string to_text(const Explanation& explanation);
 /// {"case", "collective", "library", "candidates": [{"algorithm", "protocol", "predicted_us", "simulated_us",
-/// "obstacle", "chosen"}], "chosen": {...}, "reasons", "work", "channels", "critical_path", "phases_us", "sending",
-/// "ways", "limited_by", "busiest_link_percent", "links" (links_json()), "bound_us", "bound_by", "changes", "notes"};
-/// what is unknown is null.
+/// "obstacle", "chosen"}], "chosen": {"algorithm", "protocol", "time_us", "time_low_us", "time_high_us", "known"},
+/// "reasons", "work", "channels", "critical_path", "phases_us", "sending", "ways", "limited_by",
+/// "busiest_link_percent", "links" (links_json()), "bound_us", "bound_by", "changes", "notes"}; what is unknown is
+/// null.
 JsonValue to_json(const Explanation& explanation);
 
 /// The phases as one line of `width` characters: 'L' launch, '/' fill, '=' steady state, '\' drain, 'H' host; each that

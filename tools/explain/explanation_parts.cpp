@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/collective.hpp"
 #include "models/experiments/table.hpp"
 #include "sim/check.hpp"
 #include "sim/config/json_value.hpp"
@@ -45,7 +46,67 @@ JsonValue json_of(const TransferTime& way) {
           {"messages", way.transfers}};
 }
 
+std::string_view words_of(Knowledge knowledge) {
+  switch (knowledge) {
+    case Knowledge::sizes: return "other sizes of the same collective on as many ranks were measured";
+    case Knowledge::tables: return "other collectives or numbers of ranks were measured";
+    case Knowledge::two_rows: return "the smallest and the largest size were measured";
+    case Knowledge::nothing: return "its parts were measured in other stacks";
+  }
+  return "";
+}
+
+std::string_view words_of(StepKnowledge knowledge) {
+  switch (knowledge) {
+    case StepKnowledge::steps: return "other steps of the same model were measured";
+    case StepKnowledge::models: return "steps of other models were measured";
+    case StepKnowledge::one_step: return "one step was measured";
+    case StepKnowledge::nothing: return "steps of other software were measured";
+  }
+  return "";
+}
+
+/// Of the one that is called so.
+template <class All>
+std::string_view words_among(const All& all, std::string_view known) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](auto each) { return name(each) == known; });
+  return found == all.end() ? "" : words_of(*found);
+}
+
 }  // namespace
+
+std::string_view words_of_knowledge(std::string_view known) { return words_among(kKnowledges, known); }
+
+std::string_view words_of_step_knowledge(std::string_view known) { return words_among(kStepKnowledges, known); }
+
+std::optional<ExplainedInterval> explained_interval(const Record& record, const Column& low, const Column& high,
+                                                    std::string_view (*words)(std::string_view known)) {
+  if (!record.has(low) || !record.has(high)) { return std::nullopt; }
+  const std::string known = record.string(kKnown);
+  return ExplainedInterval{.low = record.number(low),
+                           .high = record.number(high),
+                           .text = record.string(kInterval),
+                           .known = known,
+                           .words = std::string(words(known))};
+}
+
+std::string interval_lines(const std::optional<ExplainedInterval>& interval, double factor, const char* unit) {
+  const std::string title = "interval (80 %)\n";
+  if (!interval) { return title + "  none: no predictions of this kind were held against measurements\n"; }
+  const auto end = [&](double time) {
+    const double value = time * factor;
+    return fmt::format("{:.{}f} {}", value, value < 100 ? 2 : 1, unit);
+  };
+  return fmt::format("{}  {} to {}, {}; known: {} ({})\n", title, end(interval->low), end(interval->high),
+                     interval->text, interval->known, interval->words);
+}
+
+void put_interval(const std::optional<ExplainedInterval>& interval, const Column& low, const Column& high,
+                  JsonValue& json) {
+  json[std::string(low.key)] = interval ? JsonValue(interval->low) : JsonValue();
+  json[std::string(high.key)] = interval ? JsonValue(interval->high) : JsonValue();
+  json[std::string(kKnown.key)] = interval ? JsonValue(interval->known) : JsonValue();
+}
 
 std::string change_lines(const std::vector<ExplainedChange>& changes, Time now) {
   if (changes.empty()) { return ""; }

@@ -1,14 +1,43 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/execution/critical_path.hpp"
+#include "models/experiments/record.hpp"
 #include "models/network/link_use.hpp"
+#include "models/software/prediction_error.hpp"
+#include "models/training/compute_pool.hpp"
 #include "sim/config/json_value.hpp"
 #include "sim/time.hpp"
 
 namespace athanor {
+
+/// Where eight of ten measured times of what is explained are expected, as results say it.
+struct ExplainedInterval {
+  double low = 0;  ///< in the unit of the time
+  double high = 0;
+  std::string text;   ///< "-10/+16 %"
+  std::string known;  ///< what had been measured, by name: "sizes"
+  std::string words;  ///< the same, in words
+};
+
+/// None where the record has no interval. `low`, `high`: the columns of its ends. `words`: of what it says is known.
+std::optional<ExplainedInterval> explained_interval(const Record& record, const Column& low, const Column& high,
+                                                    std::string_view (*words)(std::string_view known));
+/// Of Knowledge, by name: "other sizes of the same collective on as many ranks were measured"; "": it is none.
+std::string_view words_of_knowledge(std::string_view known);
+/// The same of StepKnowledge.
+std::string_view words_of_step_knowledge(std::string_view known);
+
+/// The interval and what of the stack was known, or that there is none, under a title. `factor`: to `unit`.
+std::string interval_lines(const std::optional<ExplainedInterval>& interval, double factor, const char* unit);
+
+/// Puts "known" and both ends by the keys of their columns; null where there is no interval.
+void put_interval(const std::optional<ExplainedInterval>& interval, const Column& low, const Column& high,
+                  JsonValue& json);
 
 /// What something else about a machine or a plan would bring, found by simulating that.
 struct ExplainedChange {

@@ -200,6 +200,7 @@ JsonValue calls_json(const WorkloadExplanation& explanation) {
 
 std::string to_text(const WorkloadExplanation& explanation) {
   std::string text = explanation.heading.text() + "\n";
+  text += interval_lines(explanation.interval, 1000, "ms");
   text += PathText(explanation).text() + change_lines(explanation.changes, explanation.time);
   if (!explanation.notes.empty()) { text += fmt::format("notes\n  {}\n", joined(explanation.notes, "\n  ")); }
   return text;
@@ -211,18 +212,20 @@ JsonValue to_json(const WorkloadExplanation& explanation) {
     workers[explanation.result.names[i]] = seconds(explanation.path.workers[i]);
   }
   const Heading& heading = explanation.heading;
-  return {{"case", heading.at("case")},
-          {"cluster", heading.at("cluster")},
-          {"profile", heading.at("profile")},
-          {"subject", heading.at("training") + heading.at("trace")},
-          {"step_time_s", seconds(explanation.time)},
-          {"path", path_json(explanation)},
-          {"workers_s", workers},
-          {"stretches", stretches_json(explanation)},
-          {"calls", calls_json(explanation)},
-          {"breakdown", breakdown_json(shares_of(explanation.result, explanation.time), "waiting")},
-          {"changes", changes_json(explanation.changes, explanation.time)},
-          {"notes", explanation.notes}};
+  JsonValue json = {{"case", heading.at("case")},
+                    {"cluster", heading.at("cluster")},
+                    {"profile", heading.at("profile")},
+                    {"subject", heading.at("training") + heading.at("trace")},
+                    {"step_time_s", seconds(explanation.time)}};
+  put_interval(explanation.interval, kStepLow, kStepHigh, json);
+  json.update(JsonValue{{"path", path_json(explanation)},
+                        {"workers_s", workers},
+                        {"stretches", stretches_json(explanation)},
+                        {"calls", calls_json(explanation)},
+                        {"breakdown", breakdown_json(shares_of(explanation.result, explanation.time), "waiting")},
+                        {"changes", changes_json(explanation.changes, explanation.time)},
+                        {"notes", explanation.notes}});
+  return json;
 }
 
 }  // namespace athanor

@@ -63,6 +63,23 @@ const char* name(Shown::Report report) {
   return "";
 }
 
+/// The time whose interval tells that of a figure: itself, or the one that a rate is in inverse proportion to.
+const Column* time_behind(const Column& column) {
+  if (column.role == ColumnRole::time) { return &column; }
+  return column.role == ColumnRole::rate ? column.of : nullptr;
+}
+
+/// Of what has an interval: the keys of its time and of that one's ends.
+void put_interval(const Column& column, JsonValue& shown) {
+  const Column* time = time_behind(column);
+  for (const Column* each : figures_of_all_kinds()) {
+    if (time == nullptr || each->of != time) { continue; }
+    if (each->role == ColumnRole::low_end) { shown["low"] = each->key; }
+    if (each->role == ColumnRole::high_end) { shown["high"] = each->key; }
+  }
+  if (shown.contains("low")) { shown["of"] = time->key; }
+}
+
 }  // namespace
 
 JsonValue shown_figures() {
@@ -79,6 +96,7 @@ JsonValue shown_figures() {
                        {"rate", each->role == ColumnRole::rate},
                        {"beside_time", each->shown.beside_time}};
     if (const auto microseconds = microseconds_of(*each)) { shown["microseconds"] = *microseconds; }
+    put_interval(*each, shown);
     figures.push_back(std::move(shown));
   }
   return figures;

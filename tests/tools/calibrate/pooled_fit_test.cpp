@@ -9,6 +9,7 @@
 #include "models/library/library.hpp"
 #include "sim/error.hpp"
 #include "tests/test_files.hpp"
+#include "tests/tools/calibrate/sanitized.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 #include "tools/calibrate/anchors/table_checks.hpp"
 #include "tools/calibrate/calibrations.hpp"
@@ -121,6 +122,17 @@ TEST_CASE("a case keeps the release and the profile within nodes of its tables w
   const std::vector<double> usual(model.effects().size());
   model.residuals(usual);
   CHECK(model.profile(0, usual).nccl->version == NcclVersion{2, 19, 3});
+}
+
+TEST_CASE("a pool of which nothing was held out says nothing of how many rows lie within intervals" *
+          doctest::skip(kSanitized)) {
+  const Folder folder;
+  const std::string tables = std::string(ATHANOR_TEST_SCENARIOS) + "/validation/nccl-b200-nvswitch.json";
+  const Ran ran = athanor_run({"calibrate", "--backend", "pool", "--tables", tables, "-o", folder.path("pool.json")});
+  CAPTURE(ran.err);
+  REQUIRE(ran.code == 0);
+  CHECK(ran.says("fitted on it"));
+  CHECK_FALSE(ran.says("within the interval"));
 }
 
 TEST_CASE("a figure at its bound is named, and refused") {

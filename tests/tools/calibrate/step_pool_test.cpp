@@ -69,6 +69,7 @@ TEST_CASE("a pool of steps finds what software has in common, and how far predic
   CAPTURE(ran.err);
   REQUIRE(ran.code == 0);
   CHECK(ran.says("fitted on it"));
+  CHECK(ran.says("# steps within the interval of 80 %, in %, and its median width\n# known: "));
   const nlohmann::json pool = nlohmann::json::parse(read_text_file(found));
   double share = pool["share"]["typical"];
   bool hopper = false;
@@ -106,6 +107,7 @@ TEST_CASE(
   CHECK(ran.says("half_h100, other"));
   CHECK(ran.says("half_h100, half_h100"));
   CHECK_FALSE(ran.says("none_h100, "));
+  CHECK_FALSE(ran.says("within the interval"));  // nothing was held out
 }
 
 TEST_CASE("a pool of steps needs steps that were measured") {

@@ -178,6 +178,46 @@ TEST_CASE("differences of scenarios are told in order, without names") {
   CHECK(found[1].second == "4");
 }
 
+/// Two results of one case each, of which measured times are expected between half and four times the simulated one.
+std::vector<ComparedInput> expected() {
+  std::vector<ComparedInput> inputs;
+  for (const auto& [name, time] : {std::pair("a", 100.0), std::pair("b", 110.0)}) {
+    ComparedInput input{name, {}};
+    input.records.push_back({{"case", ""},
+                             {"bytes", 1024},
+                             {"time_us", time},
+                             {"busbw_gbps", 1 / time},
+                             {"efficiency", 50 / time},
+                             {"bill_usd", 7},
+                             {"time_low_us", time / 2},
+                             {"time_high_us", time * 4}});
+    inputs.push_back(input);
+  }
+  return inputs;
+}
+
+TEST_CASE("a figure has the interval of its time, a rate that in inverse proportion, and all else has none") {
+  for (const auto& [figure, low, high] : {std::tuple("", 50.0, 400.0), std::tuple("busbw_gbps", 1 / 400.0, 1 / 50.0),
+                                          std::tuple("efficiency", 0.125, 1.0)}) {
+    CAPTURE(figure);
+    const Comparison both = compared(expected(), {"", "", figure, ""});
+    REQUIRE(both.lines.size() == 1);
+    const ComparisonEntry& entry = *both.lines.front().entries.front();
+    REQUIRE(entry.interval);
+    CHECK(entry.interval->first == doctest::Approx(low));
+    CHECK(entry.interval->second == doctest::Approx(high));
+    REQUIRE(both.lines.front().certainty);
+    const Json intervals = comparison_json(both)["lines"].elements().front()["intervals"];
+    CHECK(intervals.elements().front().elements().back().number() == doctest::Approx(high));
+  }
+  ComparedInput cheaper = expected()[1];
+  cheaper.records.front()["bill_usd"] = 6;
+  const Comparison costs = compared({expected()[0], cheaper}, {"", "", "bill_usd", ""});
+  CHECK_FALSE(costs.lines.front().entries.front()->interval);
+  CHECK_FALSE(costs.lines.front().certainty);  // how sure times are says nothing of prices
+  CHECK(comparison_json(costs)["lines"].elements().front()["intervals"].elements().front().is_null());
+}
+
 TEST_CASE("athanor compare takes scenarios, results and sweeps") {
   const Folder folder;
   const std::string slow = folder.write("slow.json", small_with("10GB/s", "5GB/s"));

@@ -1,9 +1,12 @@
 #include <set>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
 #include "tests/test_files.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
+#include "tools/crosscheck/machine/comparison.hpp"
 #include "tools/crosscheck/machine/measured_collectives.hpp"
 
 using namespace athanor;
@@ -58,6 +61,45 @@ TEST_CASE("the table says what was left out, whether results were right and whet
   CHECK(ran.out.find("every result was what it should be") != std::string::npos);
   const bool quiet = ran.out.find("the machine was quiet") != std::string::npos;
   CHECK(quiet != (ran.out.find("# NOISY: ") != std::string::npos));
+}
+
+TEST_CASE("where the profile has intervals the table has them, whether times lie within them, and how many do") {
+  const Library library(ATHANOR_TEST_SCENARIOS);
+  const auto rows_at = [&](const std::vector<double>& times_us, const JsonValue& profile) {
+    std::vector<MeasuredRow> measured;
+    for (const double time : times_us) {
+      measured.push_back({.collective = {.kind = CollectiveKind::all_reduce, .ranks = 2},
+                          .algorithm = "ring",
+                          .size = Bytes{512},
+                          .median_us = time,
+                          .times_us = {time}});
+    }
+    const JsonValue cluster = {{"node", "DGX-H100"}};
+    return compared(
+        measured, profile, [&](std::uint32_t) { return cluster; }, library);
+  };
+  const std::vector<ComparedRow> one = rows_at({1}, "nccl-h100-nvswitch");
+  REQUIRE(one.size() == 1);
+  REQUIRE(one.front().interval_us);
+  const auto [low, high] = *one.front().interval_us;
+  const std::vector<ComparedRow> all = rows_at({low, high, low * 0.999, high * 1.001}, "nccl-h100-nvswitch");
+  std::vector<bool> inside;
+  for (const ComparedRow& row : all) { inside.push_back(row.inside()); }
+  CHECK(inside == std::vector<bool>{true, true, false, false});
+  CHECK(coverage(all) == 0.5);
+  CHECK(error_lines(all).find("; 2 of 4 within their intervals of 80 %\n") != std::string::npos);
+  const std::string table = table_of(all);
+  CHECK(table.find("interval") != std::string::npos);
+  CHECK(table.find("(80 %)") != std::string::npos);
+  CHECK(table.find("outside") != std::string::npos);
+  CHECK(table_of(rows_at({low}, "nccl-h100-nvswitch")).find("outside") == std::string::npos);
+  CHECK(json_of(all[2])["within_interval"] == JsonValue(false));
+  CHECK(json_of(all[1])["time_high_us"].number() == high);
+  const std::vector<ComparedRow> none = rows_at({low}, "ideal");
+  CHECK_FALSE(coverage(none));
+  CHECK(table_of(none).find("(80 %)") == std::string::npos);
+  CHECK(error_lines(none).find("within") == std::string::npos);
+  CHECK_FALSE(json_of(none.front()).contains("within_interval"));
 }
 
 TEST_CASE("an error above what is allowed, and wrong results, are told from success") {

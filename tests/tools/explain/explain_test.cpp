@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -66,6 +67,36 @@ TEST_CASE("the critical path of a ring is its latencies and transfers, and they 
   const Ran ran = athanor_run({"explain", folder.write("s.json", kChoice), "--size", "4MiB"});
   CHECK(ran.says("critical path, 14 messages between nodes\n"));
   CHECK(ran.says("  latency                    -         14.00       1.9\n"));
+}
+
+TEST_CASE("explain says the interval that run says, and what of the stack was known, or that there is none") {
+  const Folder folder;
+  const std::string scenario = R"({"cluster": {"node": "DGX-H100", "nodes": 2,
+    "fabric": {"kind": "rail_optimized", "switch": "QM9700", "nodes_per_group": 2}},
+    "collective": {"kind": "all_reduce", "sizes": "8B..1GiB"}})";
+  for (const std::string size : {"8B", "1GiB"}) {
+    CAPTURE(size);
+    const nlohmann::json chosen = explained(folder, scenario, size)["chosen"];
+    const Ran ran = athanor_run({"run", folder.write("s.json", scenario), "--sizes", size, "--json"});
+    REQUIRE(ran.code == 0);
+    const nlohmann::json row = ran.json()["results"][0];
+    for (const char* key : {"time_us", "time_low_us", "time_high_us", "known"}) { CHECK(chosen[key] == row[key]); }
+    const Ran text = athanor_run({"explain", folder.path("s.json"), "--size", size});
+    CHECK(text.says("interval (80 %)\n  "));
+    CHECK(text.says("; known: nothing (its parts were measured in other stacks)\n"));
+  }
+  const nlohmann::json chosen = explained(folder, kChoice, "4MiB")["chosen"];
+  for (const char* key : {"time_low_us", "time_high_us", "known"}) { CHECK(chosen[key].is_null()); }
+  CHECK(athanor_run({"explain", folder.write("s.json", kChoice), "--size", "4MiB"})
+            .says("interval (80 %)\n  none: no predictions of this kind were held against measurements\n"));
+}
+
+TEST_CASE("every kind of knowledge has words of its own") {
+  std::set<std::string_view> words{""};
+  for (const Knowledge each : kKnowledges) { CHECK(words.insert(words_of_knowledge(name(each))).second); }
+  for (const StepKnowledge each : kStepKnowledges) { CHECK(words.insert(words_of_step_knowledge(name(each))).second); }
+  CHECK(words_of_knowledge("steps").empty());
+  CHECK(words_of_step_knowledge("sizes").empty());
 }
 
 TEST_CASE("explain lists every candidate by its time, the chosen one first, and why others cannot run") {

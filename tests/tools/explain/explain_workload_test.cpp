@@ -63,6 +63,33 @@ TEST_CASE("the parts of a step's critical path are the step") {
   CHECK(json["calls"][0]["busiest_link"] == "nvlink, gpu to nvswitch");
 }
 
+TEST_CASE("a step and a trace say the interval that run says, and what was known") {
+  const Folder folder;
+  const std::string cluster = R"("cluster": {"node": "DGX-H100", "nodes": 1, "fabric": {"kind": "star",
+    "switch": "QM9700"}})";
+  const std::string step = "{" + cluster + R"(, "training": {"model": {"preset": "Llama-2-7B", "layers": 2},
+    "global_batch": 16, "sequence": 2048, "parallel": {"tensor": 8}}})";
+  const std::string trace =
+      fmt::format(R"({{{}, "trace": {{"files": "{}/traces/ddp.*.json"}}}})", cluster, ATHANOR_TEST_SCENARIOS);
+  for (const auto& [scenario, words] : {std::pair(step, "steps of other software were measured"),
+                                        std::pair(trace, "its parts were measured in other stacks")}) {
+    const nlohmann::json json = explanation_of(folder, scenario);
+    const Ran ran = athanor_run({"run", folder.path("s.json"), "--json"});
+    REQUIRE(ran.code == 0);
+    const nlohmann::json row = ran.json()["results"][0];
+    REQUIRE(row.contains("step_time_low_s"));
+    for (const char* key : {"step_time_s", "step_time_low_s", "step_time_high_s"}) {
+      CHECK(json[key].get<double>() == doctest::Approx(row[key].get<double>()));
+    }
+    CHECK(json["known"] == row["known"]);
+    CHECK(athanor_run({"explain", folder.path("s.json")}).says(fmt::format("; known: nothing ({})\n", words)));
+  }
+  const nlohmann::json none = explanation_of(folder, gpt_on_dgx(1, R"({"tensor": 1, "data": 1})"));
+  CHECK(none["step_time_low_s"].is_null());
+  CHECK(none["known"].is_null());
+  CHECK(athanor_run({"explain", folder.path("s.json")}).says("  none: no predictions of this kind"));
+}
+
 TEST_CASE("what would help is what the changed scenario takes") {
   const Folder folder;
   const nlohmann::json json = explanation_of(folder, gpt_on_dgx(2, R"({"tensor": 8, "pipeline": 2})"));

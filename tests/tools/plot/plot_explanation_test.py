@@ -53,6 +53,12 @@ class Pictures(unittest.TestCase):
         self.assertNotIn("PAT Simple", picture.decode())
         self.assertNotIn("pcie", picture.decode())  # it carried nothing
 
+    def test_the_time_that_is_explained_has_its_interval_where_it_has_one(self):
+        chosen = {**explanation()["chosen"], "time_low_us": 15.0, "time_high_us": 60.0, "known": "nothing"}
+        self.assertIn("Eight of ten measurements (80 %)", draw(explanation(chosen=chosen), ".svg")[2].decode())
+        for unknown in (explanation(), explanation(chosen={**chosen, "time_low_us": None})):
+            self.assertNotIn("80 %", draw(unknown, ".svg")[2].decode())
+
     def test_what_is_not_known_is_left_out(self):
         picture = draw(explanation(phases_us=None, sending=[], ways=[], links=[]), ".svg")[2].decode()
         self.assertNotIn("steady state", picture)

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/collective.hpp"
+#include "models/experiments/interval.hpp"
 #include "models/experiments/run.hpp"
 #include "models/experiments/scenario/scenario.hpp"
 #include "models/experiments/table.hpp"
@@ -32,8 +33,8 @@ Json scenario_of(const Asked& asked, const std::set<Bytes>& sizes, const Json& p
   return {{"cluster", cluster}, {"collective", std::move(collective)}, {"profile", profile}};
 }
 
-/// Simulated times in us by algorithm and size.
-using Times = std::map<std::pair<std::string, Bytes>, double>;
+/// What was simulated, by algorithm and size.
+using Times = std::map<std::pair<std::string, Bytes>, Record>;
 
 Times simulated(const Json& scenario, const Library& library) {
   ScenarioReader reader(library);
@@ -42,19 +43,66 @@ Times simulated(const Json& scenario, const Library& library) {
   problems.throw_if_any();
   Times times;
   for (const Record& record : run(read, read.cases.front())) {
-    times[{record.string(kAlgorithm), size_of(record)}] = record.number(kTime);
+    times[{record.string(kAlgorithm), size_of(record)}] = record;
   }
   return times;
+}
+
+ComparedRow compared_row(const MeasuredRow& measured, const Record& record) {
+  ComparedRow row{.measured = measured, .simulated_us = record.number(kTime), .modes = two_modes(measured.times_us)};
+  if (record.has(kTimeLow)) { row.interval_us = {record.number(kTimeLow), record.number(kTimeHigh)}; }
+  return row;
+}
+
+/// Rows with an interval, and how many of them lie within it.
+struct Inside {
+  std::size_t known = 0;
+  std::size_t inside = 0;
+};
+
+Inside inside_of(const std::vector<ComparedRow>& rows) {
+  Inside found;
+  for (const ComparedRow& row : rows) {
+    if (!row.interval_us) { continue; }
+    ++found.known;
+    found.inside += row.inside() ? 1 : 0;
+  }
+  return found;
+}
+
+/// "; 3 of 4 within their intervals of 80 %"; "": none has one.
+std::string coverage_text(const std::vector<ComparedRow>& rows) {
+  const Inside found = inside_of(rows);
+  if (found.known == 0) { return ""; }
+  return fmt::format("; {} of {} within their intervals of 80 %", found.inside, found.known);
 }
 
 std::string errors_line(const std::string& what, const std::vector<ComparedRow>& rows) {
   double worst = 0;
   for (const ComparedRow& row : rows) { worst = std::max(worst, std::abs(row.error())); }
-  return fmt::format("# {:<16} {:>4} points, median |error| {:5.1f} %, worst {:6.1f} %\n", what + ":", rows.size(),
-                     median_error(rows) * 100, worst * 100);
+  return fmt::format("# {:<16} {:>4} points, median |error| {:5.1f} %, worst {:6.1f} %{}\n", what + ":", rows.size(),
+                     median_error(rows) * 100, worst * 100, coverage_text(rows));
+}
+
+/// With a gap before it; a row that has none is in a table with others that do.
+std::string interval_cell(const ComparedRow& row) {
+  if (!row.interval_us) { return fmt::format(" {:>11}", "none"); }
+  const auto& [low, high] = *row.interval_us;
+  return fmt::format(" {:>11}", interval_text(low / row.simulated_us, high / row.simulated_us));
+}
+
+std::string remark(const ComparedRow& row) {
+  if (row.measured.wrong > 0) { return "  WRONG"; }
+  const std::string outside = row.interval_us && !row.inside() ? "  outside" : "";
+  return outside + (row.modes ? "  two modes" : "");
 }
 
 }  // namespace
+
+bool ComparedRow::inside() const {
+  require(interval_us.has_value(), "within what interval?");
+  return interval_us->first <= measured.median_us && measured.median_us <= interval_us->second;
+}
 
 std::vector<ComparedRow> compared(const std::vector<MeasuredRow>& rows, const Json& profile,
                                   const std::function<Json(std::uint32_t ranks)>& cluster, const Library& library) {
@@ -68,22 +116,23 @@ std::vector<ComparedRow> compared(const std::vector<MeasuredRow>& rows, const Js
   for (const MeasuredRow& row : rows) {
     const Times& known = times[{row.collective.kind, row.collective.ranks}];
     const auto found = known.find({row.algorithm, row.size});
-    if (found != known.end()) { result.push_back({row, found->second, two_modes(row.times_us)}); }
+    if (found != known.end()) { result.push_back(compared_row(row, found->second)); }
   }
   return result;
 }
 
 std::string table_of(const std::vector<ComparedRow>& rows) {
-  std::string text = fmt::format("# {:<16} {:<24} {:>5} {:>10} {:>10} {:>10} {:>8}\n", "collective", "algorithm",
-                                 "ranks", "size", "measured", "simulated", "error");
-  text += fmt::format("# {:<16} {:<24} {:>5} {:>10} {:>10} {:>10} {:>8}\n", "", "", "", "", "(us)", "(us)", "(%)");
+  const bool intervals = coverage(rows).has_value();
+  const auto head = [&](const char* interval) { return intervals ? fmt::format(" {:>11}", interval) : ""; };
+  std::string text = fmt::format("# {:<16} {:<24} {:>5} {:>10} {:>10} {:>10}{} {:>8}\n", "collective", "algorithm",
+                                 "ranks", "size", "measured", "simulated", head("interval"), "error");
+  text += fmt::format("# {:<16} {:<24} {:>5} {:>10} {:>10} {:>10}{} {:>8}\n", "", "", "", "", "(us)", "(us)",
+                      head("(80 %)"), "(%)");
   for (const ComparedRow& row : rows) {
-    text += fmt::format("  {:<16} {:<24} {:>5} {:>10} {} {} {:>+8.1f}{}\n", name(row.measured.collective.kind),
+    text += fmt::format("  {:<16} {:<24} {:>5} {:>10} {} {}{} {:>+8.1f}{}\n", name(row.measured.collective.kind),
                         row.measured.algorithm, row.measured.collective.ranks, to_string(row.measured.size),
-                        fitted(row.measured.median_us, 10), fitted(row.simulated_us, 10), row.error() * 100,
-                        row.measured.wrong > 0 ? "  WRONG"
-                        : row.modes            ? "  two modes"
-                                               : "");
+                        fitted(row.measured.median_us, 10), fitted(row.simulated_us, 10),
+                        intervals ? interval_cell(row) : "", row.error() * 100, remark(row));
   }
   return text;
 }
@@ -103,6 +152,12 @@ double median_error(const std::vector<ComparedRow>& rows) {
   return median(std::move(errors));
 }
 
+std::optional<double> coverage(const std::vector<ComparedRow>& rows) {
+  const Inside found = inside_of(rows);
+  if (found.known == 0) { return std::nullopt; }
+  return static_cast<double>(found.inside) / static_cast<double>(found.known);
+}
+
 Json json_of(const ComparedRow& row) {
   const MeasuredRow& measured = row.measured;
   Json json{{"collective", name(measured.collective.kind)},
@@ -115,6 +170,11 @@ Json json_of(const ComparedRow& row) {
             {"wrong", measured.wrong},
             {"time_us", row.simulated_us},
             {"error", row.error()}};
+  if (row.interval_us) {
+    json[std::string(kTimeLow.key)] = row.interval_us->first;
+    json[std::string(kTimeHigh.key)] = row.interval_us->second;
+    json["within_interval"] = row.inside();
+  }
   if (row.modes) {
     json["modes"] = {
         {"lower_us", row.modes->lower}, {"upper_us", row.modes->upper}, {"upper_share", row.modes->upper_share}};

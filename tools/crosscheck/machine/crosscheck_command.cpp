@@ -137,6 +137,7 @@ void write_json(const CrosscheckOptions& options, const Streams& streams, const 
   manifest.wall_seconds = seconds;
   JsonValue beside{{"noisy", !findings.noise.empty()}, {"wrong", findings.wrong}};
   if (!findings.rows.empty()) { beside["median_error"] = median_error(findings.rows); }
+  if (const auto share = coverage(findings.rows)) { beside["within_interval"] = *share; }
   write_json(options.common, streams, json_document(results, "summary", beside, manifest));
 }
 
@@ -285,9 +286,10 @@ Command crosscheck_command() {
       .explanation =
           "Measures every collective that the backend carries out by some of its algorithms, checks every result to\n"
           "the bit, calibrates the machine as athanor calibrate does, simulates the same collectives with what was\n"
-          "found, and prints one table with the errors. A machine that is not quiet, by its load or by times that\n"
-          "fall around two values, is said to be NOISY. Exit code 1 where a result was wrong, 5 where the median\n"
-          "|error| is above --max-error.\n",
+          "found, and prints one table with the errors and, where a profile has them, the intervals of 80 %. A "
+          "machine\n"
+          "that is not quiet, by its load or by times that fall around two values, is said to be NOISY. Exit code 1\n"
+          "where a result was wrong, 5 where the median |error| is above --max-error.\n",
       .example = "athanor crosscheck --quick --max-error 50%",
       .least_arguments = 0,
       .most_arguments = 0,

@@ -15,6 +15,7 @@ MEASURED = {"color": "#111111", "marker": "o", "markerfacecolor": "none", "marke
             "linestyle": "none", "zorder": 4}
 BOUND = {"color": "#555555", "linestyle": (0, (5, 3)), "linewidth": 1.4, "zorder": 2}
 INTERVAL = {"color": "#0072B2", "alpha": 0.16, "linewidth": 0, "zorder": 0}  # where eight of ten measurements are expected
+INTERVAL_NAME = "Eight of ten measurements (80 %)"
 BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"]
 TIME_UNITS = [(1e6, "s"), (1e3, "ms"), (1, "µs"), (1e-3, "ns")]
 LABELLED_SIZES = 9

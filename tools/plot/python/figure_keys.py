@@ -16,6 +16,9 @@ class Figure:
     scale: float = 1  # to microseconds, or to percent
     is_time: bool = False
     more_is_better: bool = False
+    time: str = ""  # the key of the time whose interval tells its own: itself, or what a rate is in inverse proportion to
+    low: str = ""  # the keys of that interval's ends
+    high: str = ""
 
     def value(self, row):
         """In microseconds, in percent or as it is; None where the row has none."""
@@ -24,14 +27,28 @@ class Figure:
             return None
         return value * self.scale
 
+    def best_row(self, rows):
+        """The row with the best value; None where none has any."""
+        known = [row for row in rows if self.value(row) is not None]
+        return (max if self.more_is_better else min)(known, key=self.value) if known else None
+
     def best(self, rows):
-        values = [value for value in map(self.value, rows) if value is not None]
-        return (max if self.more_is_better else min)(values) if values else None
+        row = self.best_row(rows)
+        return None if row is None else self.value(row)
+
+    def interval(self, row):
+        """(low, high) of the interval of 80 %, as value(); None where nobody knows."""
+        value = self.value(row)
+        time, *ends = (row.get(key) for key in (self.time, self.low, self.high))
+        if value is None or not time or not all(isinstance(end, (int, float)) and end > 0 for end in ends):
+            return None
+        shares = [end / time for end in ends]
+        return tuple(sorted(value * share if self.key == self.time else value / share for share in shares))
 
 
 def figure_of(column):
     return Figure(column["key"], column["axis"], column.get("microseconds", 100 if column["share"] else 1),
-                  "microseconds" in column, column["rate"])
+                  "microseconds" in column, column["rate"], column.get("of", ""), column.get("low", ""), column.get("high", ""))
 
 
 class Figures:

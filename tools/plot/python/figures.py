@@ -68,9 +68,9 @@ def draw_interval(panel, rows, simulated_key):
     low, high = map(list, zip(*map(sorted, zip(*ends))))
     sizes = [row["bytes"] for row in known]
     if len(known) == 1:
-        panel.vlines(sizes, low, high, label="Eight of ten measurements", **{**look.INTERVAL, "linewidth": 6})
+        panel.vlines(sizes, low, high, label=look.INTERVAL_NAME, **{**look.INTERVAL, "linewidth": 6})
     else:
-        panel.fill_between(sizes, low, high, label="Eight of ten measurements", **look.INTERVAL)
+        panel.fill_between(sizes, low, high, label=look.INTERVAL_NAME, **look.INTERVAL)
 
 
 def agreement(rows):

@@ -39,23 +39,35 @@ def can_run(explanation):
     return [each for each in explanation["candidates"] if each["simulated_us"] is not None]
 
 
+def interval_of(explanation):
+    """Where eight of ten measured times are expected; None where nobody knows."""
+    ends = [explanation["chosen"].get(key) for key in ("time_low_us", "time_high_us")]
+    return None if None in ends else ends
+
+
 def draw_candidates(panel, explanation):
     candidates = can_run(explanation)
     for row, each in enumerate(candidates):
         colour = axes.PALETTE[0] if each["chosen"] else "#A9C7DD"
         panel.barh(row, each["simulated_us"], height=0.62, color=colour, zorder=2)
-        right = max(each["simulated_us"], each["predicted_us"] or 0)
+        right = max(each["simulated_us"], each["predicted_us"] or 0, (interval_of(explanation) or (0,))[-1] if each["chosen"] else 0)
         panel.annotate(axes.time_label(each["simulated_us"]), (right, row), xytext=(8, 0),
                        textcoords="offset points", va="center", fontsize=9)
+    chosen, interval = explanation["chosen"], interval_of(explanation)
+    if interval:
+        row = next(row for row, each in enumerate(candidates) if each["chosen"])
+        panel.errorbar([chosen["time_us"]], [row], xerr=[[max(0, chosen["time_us"] - interval[0])], [interval[1] - chosen["time_us"]]],
+                       color="#111111", linestyle="none", elinewidth=1.3, capsize=3, zorder=3, label=axes.INTERVAL_NAME)
     predicted = [(each["predicted_us"], row) for row, each in enumerate(candidates) if each["predicted_us"] is not None]
     if predicted:
         panel.scatter(*zip(*predicted), marker="D", s=26, facecolor="white", edgecolor="#111111", zorder=3,
                       label="NCCL's own prediction")
-        panel.legend(loc="upper right", frameon=False)
+    if predicted or interval:
+        panel.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=8.5)
     panel.set_yticks(range(len(candidates)), [f'{figures.words(each["algorithm"])} {each["protocol"] or ""}'.strip()
                                               for each in candidates])
     panel.set_ylim(len(candidates) - 0.4, -0.6)
-    panel.set_xlim(0, 1.14 * max([each["simulated_us"] for each in candidates] + [each[0] for each in predicted]))
+    panel.set_xlim(0, 1.14 * max([each["simulated_us"] for each in candidates] + [each[0] for each in predicted] + list(interval or [])))
     panel.grid(axis="y", visible=False)
     panel.set_xlabel("time (µs); dark: what runs")
 

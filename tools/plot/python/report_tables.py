@@ -8,7 +8,7 @@ from matplotlib import pyplot
 
 import axes as look
 
-NOT_CONDITIONS = {"values", "ratios", "algorithms", "winners", "certainty", "against", "front"}  # of a line of a comparison
+NOT_CONDITIONS = {"values", "intervals", "ratios", "algorithms", "winners", "certainty", "against", "front"}  # of a line of a comparison
 
 
 def by_case(records):
@@ -93,6 +93,24 @@ def manifest(facts):
     return f"<details><summary>Manifest</summary>{rows_table(['fact', 'value'], rows)}</details>" if rows else ""
 
 
+def value_cell(value, interval):
+    """Of a comparison: a figure and, as far as anybody knows, where eight of ten measurements are expected."""
+    if value is None:
+        return cell("", 0)
+    between = f" ({interval[0]:,.4g} to {interval[1]:,.4g})" if interval else ""
+    return cell(f"{value:,.6g}{between}", value)
+
+
+def best_text(line, certain_from):
+    """Who wins, and how sure that is; no winner where intervals leave it open."""
+    best = ", ".join(line["winners"]) or "equal"
+    certainty = line.get("certainty")
+    if certainty is None:
+        return best
+    sure = f"{best} {min(99, math.floor(certainty * 100))} %"  # nothing is certain by a model
+    return sure if certainty >= certain_from else f"open ({sure})"
+
+
 def comparison(contest):
     """What `athanor compare --json` says, as a table and sentences."""
     names = contest["alternatives"]
@@ -104,12 +122,10 @@ def comparison(contest):
     for line in contest["lines"]:
         row = "".join(cell(look.size_label(line[key]), line[key]) if key == "bytes" and line[key] else cell(line[key])
                       for key in conditions)
-        row += "".join(cell("", 0) if value is None else cell(f"{value:,.6g}", value) for value in line["values"])
+        row += "".join(value_cell(*each) for each in zip(line["values"], line.get("intervals") or [None] * len(names)))
         row += "".join(cell("", 0) if ratio is None else cell(f"{ratio:.3f}", ratio)
                        for name, ratio in zip(names, line["ratios"]) if name != contest["base"])
-        certainty = line.get("certainty")
-        sure = "" if certainty is None else f" {math.floor(certainty * 100)} %"
-        row += cell((", ".join(line["winners"]) or "equal") + sure)
+        row += cell(best_text(line, contest.get("certain_from", 0)))
         if against:
             row += "".join(cell("not known", 0) if cost is None else cell(f"{cost:,.10g}", cost) for cost in line["against"])
             row += cell(", ".join(line["front"]))
@@ -121,7 +137,9 @@ def comparison(contest):
              for name, count in zip(names, contest.get("extrapolated", [])) if count]
     said += [f"{each['after']} overtakes {each['before']} at about {look.size_label(each['at_bytes'])}"
              for each in contest["crossovers"]] + contest.get("differences", [])
-    return (f'<p class="common">{html.escape(contest["figure"])}; the base is {html.escape(contest["base"])}</p>' +
+    known = any(interval for line in contest["lines"] for interval in line.get("intervals", []))
+    intervals = "; in brackets: eight of ten measurements (80 %)" if known else ""
+    return (f'<p class="common">{html.escape(contest["figure"])}; the base is {html.escape(contest["base"])}{intervals}</p>' +
             rows_table(heads, rows) + "<ul>" + "".join(f"<li>{html.escape(text)}</li>" for text in said) + "</ul>")
 
 

@@ -1,5 +1,7 @@
 """The figures of a sweep: over the number that was varied, over sizes, bars of what are no numbers, and heat maps."""
 
+import itertools
+
 import matplotlib
 from matplotlib import pyplot
 from matplotlib.ticker import FuncFormatter
@@ -25,19 +27,42 @@ def looks_of(names, ordered):
             for index, name in enumerate(names)}
 
 
+def draw_bands(panel, points, colour, lines):
+    """Intervals around one of so many lines, `points`: [(x, (low, high) or None)]; a point without one ends a band, and
+    one between two of these is a bar. Returns the ends."""
+    known = [(x, interval) for x, interval in points if interval]
+    faint = look.INTERVAL["alpha"] if lines == 1 else max(0.07, 0.3 / lines)
+    for has, stretch in itertools.groupby(points, key=lambda point: point[1] is not None):
+        if not has:
+            continue
+        places, ends = zip(*stretch)
+        low, high = zip(*ends)
+        if len(places) == 1:
+            panel.vlines(places, low, high, color=colour, alpha=2 * faint, linewidth=5, zorder=0)
+            continue
+        panel.fill_between(places, low, high, color=colour, alpha=faint, linewidth=0, zorder=0)
+        for edge in (low, high):  # where bands lie over each other, their ends still show
+            panel.plot(places, edge, color=colour, alpha=0.55, linewidth=0.8, linestyle=(0, (1, 1.5)), zorder=1)
+    if known:
+        panel.fill_between([], [], [], color="#888888", alpha=0.3, linewidth=0, label=look.INTERVAL_NAME)
+    return [end for _, interval in known for end in interval]
+
+
 def draw_lines(panel, figure, lines, looks):
     """`lines`: name -> [(x, rows)]. Returns every value drawn."""
     drawn = []
     for number, (name, points) in enumerate(lines.items()):
-        found = [(x, figure.best(rows)) for x, rows in points]
-        found = [(x, value) for x, value in found if value is not None]
-        if not found:
+        rows = [(x, figure.best_row(rows)) for x, rows in points]
+        rows = [(x, row) for x, row in rows if row is not None]
+        if not rows:
             continue
+        found = [(x, figure.value(row)) for x, row in rows]
         colour, marker = looks[name]
         wide = max(1.0, 1.5 - 0.2 * number)  # where lines coincide, the ones below still show
         panel.plot(*zip(*found), color=colour, marker=marker if len(found) <= MOST_MARKERS else None, label=name,
                    linewidth=1.8 * wide, markersize=5 * wide)
         drawn += [value for _, value in found]
+        drawn += draw_bands(panel, [(x, figure.interval(row)) for x, row in rows], colour, len(lines))
     return drawn
 
 
@@ -105,6 +130,24 @@ def over_sizes(rows, axis, keys):
     return figure
 
 
+def draw_bars(panel, key, there, height, colour, name):
+    """`there`: [(place, row)]; with a line over its interval where a row has one, and its value behind both."""
+    for known in (False, True):
+        some = [(place, row) for place, row in there if (key.interval(row) is not None) == known]
+        if not some:
+            continue
+        places, values = [place for place, _ in some], [key.value(row) for _, row in some]
+        errors = {}
+        if known:
+            ends = [key.interval(row) for _, row in some]
+            errors = {"xerr": [[value - low for value, (low, _) in zip(values, ends)],
+                               [high - value for value, (_, high) in zip(values, ends)]],
+                      "error_kw": {"ecolor": "#222222", "elinewidth": 1.3, "capsize": 3}}
+            panel.plot([], [], color="#222222", linewidth=1.3, marker="|", label=look.INTERVAL_NAME)
+        drawn = panel.barh(places, values, height=height, color=colour, label=name, **errors)
+        panel.bar_label(drawn, [frame.text_of(key, value) for value in values], padding=3, fontsize=9)
+
+
 def bars(rows, axis, cases, keys):
     """Of an axis without numbers and few sizes: a group of bars for each of its values."""
     sizes = sweep_axes.spread(sweep_axes.sizes_of(rows) or [None], MOST_COLUMNS)
@@ -116,13 +159,10 @@ def bars(rows, axis, cases, keys):
     width = 0.8 / len(cases)
     for column, (panel, size) in enumerate(zip(panels[0], sizes)):
         for place, case in enumerate(cases):
-            values = [key.best([row for row in sweep_axes.at(rows, **{axis.name: label, "case": case})
-                                if row.get("bytes") == size]) for label in axis.labels]
-            there = [(index + (place - (len(cases) - 1) / 2) * width, value) for index, value in enumerate(values)
-                     if value is not None]
-            if there:
-                drawn = panel.barh(*zip(*there), height=0.9 * width, color=looks[case][0], label=case)
-                panel.bar_label(drawn, [frame.text_of(key, value) for _, value in there], padding=3, fontsize=9)
+            best = [key.best_row([row for row in sweep_axes.at(rows, **{axis.name: label, "case": case})
+                                  if row.get("bytes") == size]) for label in axis.labels]
+            there = [(index + (place - (len(cases) - 1) / 2) * width, row) for index, row in enumerate(best) if row is not None]
+            draw_bars(panel, key, there, 0.9 * width, looks[case][0], case)
         panel.set_yticks(range(len(axis.labels)), axis.texts() if column == 0 else [""] * len(axis.labels))
         panel.invert_yaxis()
         panel.margins(x=0.2)

@@ -24,7 +24,8 @@ def value_axis(panel, figure, values):
         look.time_axis(panel)
     elif figure.more_is_better and low > 0 and high / low > 20:
         panel.set_yscale("log")
-        panel.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5)))
+        subs = (1, 2, 5) if high / low < 1e3 else (1,)  # of more decades there would be none at all
+        panel.yaxis.set_major_locator(LogLocator(base=10, subs=subs, numticks=12))
         panel.yaxis.set_minor_formatter(NullFormatter())
         panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.4g}"))
     else:
@@ -65,17 +66,27 @@ def longest(labels):
     return max(len(str(label)) for label in labels)
 
 
+def make_room(figure, inches):
+    """Below all panels; returns where it begins, as a share of the figure's height."""
+    x, bottom, width, height = figure.get_layout_engine().get()["rect"]
+    room = inches / figure.get_figheight()
+    figure.get_layout_engine().set(rect=(x, bottom + room, width, height - room))
+    return bottom
+
+
 def legend(figure, panels, heading):
-    """Below all panels, which give way to it; nothing for a single line."""
+    """Below all panels, which give way to it: lines, unless there is a single one, and below them what bands are."""
     handles = {}
     for panel in panels:
         handles.update(zip(*reversed(panel.get_legend_handles_labels())))
+    interval = handles.pop(look.INTERVAL_NAME, None)
+    if interval:
+        place = make_room(figure, 0.3)
+        figure.legend([interval], [look.INTERVAL_NAME], loc="lower center", bbox_to_anchor=(0.5, place), frameon=False)
     if len(handles) < 2:
         return
     columns = min(len(handles), max(2, int(figure.get_figwidth() / (1.0 + 0.085 * longest(handles)))))
     rows = math.ceil(len(handles) / columns) + (1 if heading else 0)
-    room = (0.12 + 0.22 * rows) / figure.get_figheight()
-    x, _, width, height = figure.get_layout_engine().get()["rect"]
-    figure.get_layout_engine().set(rect=(x, room, width, height - room))
-    figure.legend(handles.values(), handles.keys(), loc="lower center", bbox_to_anchor=(0.5, 0), ncols=columns, frameon=False,
+    place = make_room(figure, 0.12 + 0.22 * rows)
+    figure.legend(handles.values(), handles.keys(), loc="lower center", bbox_to_anchor=(0.5, place), ncols=columns, frameon=False,
                   title=heading, title_fontsize=10.5)

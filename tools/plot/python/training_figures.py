@@ -55,7 +55,7 @@ def draw_interval(area, rows, factor):
     known = [(place, row) for place, row in enumerate(rows) if "step_time_low_s" in row]
     if known:
         area.hlines([place for place, _ in known], [row["step_time_low_s"] * factor for _, row in known],
-                    [row["step_time_high_s"] * factor for _, row in known], label="eight of ten measurements",
+                    [row["step_time_high_s"] * factor for _, row in known], label=look.INTERVAL_NAME,
                     **{**look.INTERVAL, "alpha": 0.55, "linewidth": 3, "zorder": 3})
 
 
