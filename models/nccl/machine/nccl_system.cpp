@@ -28,11 +28,16 @@ void put_last(std::vector<NcclSystem::Link>& links, std::uint32_t to) {
   std::rotate(up, up + 1, links.end());
 }
 
-void sort_below(NcclSystem& system, std::uint32_t vertex, std::optional<std::uint32_t> above) {
-  if (above) { put_last(system.vertices[vertex].links, *above); }
-  const std::vector<NcclSystem::Link> links = system.vertices[vertex].links;
-  for (const NcclSystem::Link& link : links) {
-    if (link.kind == NcclLinkKind::pci && link.to != above) { sort_below(system, link.to, vertex); }
+/// Breadth first, so that a device that is reached in two ways has the shorter one's link last.
+void sort_below(NcclSystem& system, std::uint32_t cpu, std::set<std::uint32_t>& seen) {
+  std::vector<std::uint32_t> reached{cpu};
+  seen.insert(cpu);
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    for (const NcclSystem::Link& link : system.vertices[reached[i]].links) {
+      if (link.kind != NcclLinkKind::pci || !seen.insert(link.to).second) { continue; }
+      put_last(system.vertices[link.to].links, reached[i]);
+      reached.push_back(link.to);
+    }
   }
 }
 
@@ -98,7 +103,8 @@ std::uint32_t nvs_vertex(NcclSystem& system) {
 }
 
 void sort_links(NcclSystem& system) {
-  for (const NcclSystem::Cpu& cpu : system.cpus) { sort_below(system, cpu.vertex, std::nullopt); }
+  std::set<std::uint32_t> seen;
+  for (const NcclSystem::Cpu& cpu : system.cpus) { sort_below(system, cpu.vertex, seen); }
 }
 
 NcclSystem as_counted(NcclSystem system, const NcclVersion& version) {
