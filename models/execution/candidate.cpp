@@ -132,6 +132,7 @@ Placement Candidate::place(const AgentCount& agent_count) const {
   placement.seed = request_.seed;
   placement.queue_pairs = request_.profile.shares_machine() ? 1 : request_.options.pairs_of_connections();
   if (parts_.protocol.library && parts_.protocol.library->nics) {
+    placement.queue_pairs *= parts_.protocol.library->nics->ports;
     use_nics(agent_count, placement);
   } else {
     placement.queue_pairs = striped(placement.queue_pairs, request_.cluster);

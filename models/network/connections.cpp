@@ -64,6 +64,8 @@ void ConnectionBuilder::open(RouteRequest request, std::uint32_t pair) {
   path_.clear();
   if (pair > 0) { request.flow = join_hash(request.flow, pair); }
   request.channel += pair;
+  if (request.nics.out != NicChoice::kAny) { request.nics.out += pair % request.nics.out_ports; }
+  if (request.nics.in != NicChoice::kAny) { request.nics.in += pair % request.nics.in_ports; }
   routes_.open(request, path_);
 }
 

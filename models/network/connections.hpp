@@ -75,8 +75,8 @@ class ConnectionBuilder {
   }
   /// Opens a connection whose cost hangs on its path: `cost_of` is told the links of queue pair 0 and returns what the
   /// whole connection costs, which is returned. Queue pair 0 has the flow of the request, the others have one of their
-  /// own each. The request's channel and those after it choose the NICs of the pairs, where it names none. Throws
-  /// SimulationError("no-route").
+  /// own each. The request's channel and those after it choose the NICs of the pairs, where it names none; where it
+  /// names several ports, the pairs take them in turn. Throws SimulationError("no-route").
   template <class CostOf>
   ConnectionCost add(const RouteRequest& request, const CostOf& cost_of) {
     ConnectionCost cost;

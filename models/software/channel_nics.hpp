@@ -16,6 +16,8 @@ struct ChannelNics {
     std::uint32_t out = NicChoice::kAny;    ///< NIC that it sends by
     std::uint32_t relay = NicChoice::kAny;  ///< GPU over which it reaches that; kAny: directly
     std::uint32_t in = NicChoice::kAny;     ///< NIC that it receives by
+    std::uint32_t out_ports = 1;            ///< NICs from `out` on that carry equal parts of each message
+    std::uint32_t in_ports = 1;             ///< likewise
     bool operator==(const Use&) const = default;
   };
   using Table = std::vector<std::vector<Use>>;  ///< [channel][place]
@@ -24,6 +26,7 @@ struct ChannelNics {
   std::vector<std::uint32_t> gpus;  ///< by place: the GPU that this is true of
   Table even;                       ///< of nodes of even number; channel c of a collective is c % even.size()
   Table odd;                        ///< of the others; as many channels
+  std::uint32_t ports = 1;          ///< the least multiple of all of `out_ports` and `in_ports`
 
   const Use& use(std::uint32_t rank, std::uint32_t channel) const {
     const Table& table = rank / places % 2 == 0 ? even : odd;
@@ -40,10 +43,15 @@ struct NicUser {
 /// What a message of a channel takes between two of one communicator.
 inline NicChoice nics_between(const NicUser& from, const NicUser& to, std::uint32_t channel) {
   NicChoice choice;
-  if (to.nics) { choice.in = to.nics->use(to.rank, channel).in; }
+  if (to.nics) {
+    const ChannelNics::Use& use = to.nics->use(to.rank, channel);
+    choice.in = use.in;
+    choice.in_ports = use.in_ports;
+  }
   if (!from.nics) { return choice; }
   const ChannelNics::Use& use = from.nics->use(from.rank, channel);
   choice.out = use.out;
+  choice.out_ports = use.out_ports;
   choice.relay = use.relay;
   return choice;
 }

@@ -30,6 +30,7 @@ struct GpuRates {
   double memory = 0;                  ///< bytes
   double power_w = 0;                 ///< 0: not known
   double limited_from_w = 0;          ///< the preset's, where `power_w` is a lower limit; else 0
+  double clock = 1;                   ///< share of its clock that the limit leaves; `flops` are under it
   double idle_w = 0;                  ///< nothing runs on it; 0: not known
   std::optional<UsdRange> rent;       ///< per hour
   double multiprocessors = 0;         ///< 0: not known

@@ -147,7 +147,8 @@ TEST_CASE("what is wrong with a described GPU is said where it stands") {
   CHECK(has(bad(with_gpu(R"({"preset": "H100-SXM-80GB", "power": "0W"})")), "out-of-range"));
   CHECK(has(bad(with_gpu(R"({"preset": "H100-SXM-80GB", "power": "500"})")), "missing-unit"));
   CHECK(has(bad(with_gpu(R"({"preset": "H100-SXM-80GB", "power_w": 500})")), "is called 'power' now"));
-  CHECK(has(bad(with_gpu(R"({"preset": "H100-SXM-80GB", "power": "50W"})")), "70 W while nothing runs on it"));
+  CHECK(has(bad(with_gpu(R"({"preset": "A100-SXM-80GB", "power": "50W"})")), "57 W while nothing runs on it"));
+  CHECK(has(bad(with_gpu(R"({"preset": "A100-SXM-80GB", "power": "57W"})")), "57 W while nothing runs on it"));
   CHECK(has(bad(with_gpu(R"({"preset": "H100-SXM-80GB", "memory": "-1GB"})")), "out-of-range"));
   CHECK(has(bad(with_gpu(R"({"preset": "H100-SXM-80GB", "tflops": {"bf16": -1}})")), "out-of-range"));
   CHECK(has(bad(with_gpu(R"({"preset": "H100-SXM-80GB", "tflops": {"bf61": 1}})")), "did you mean 'bf16'?"));
@@ -172,4 +173,18 @@ TEST_CASE("what is wrong with a described NIC or switch is said where it stands"
   CHECK(has(bad(two(nic, R"({"preset": "QM9700", "ports": 64})")), "there is no key 'ports'"));
   CHECK(has(bad(two(nic, R"({"preset": "QM9700", "radix": 1})")), "out-of-range"));
   CHECK(has(bad(two(nic, R"({"radix": 64, "latency": "1us"})")), "a switch without a preset needs \"rate\""));
+}
+
+TEST_CASE("a power limit is one that the preset takes, or its GPU another product") {
+  const std::string range = "H100-SXM-80GB takes power limits from 200 W to 700 W";
+  CHECK(has(bad(with_gpu(R"({"preset": "H100-SXM-80GB", "power": "199W"})")), range + ", not 199 W"));
+  CHECK(has(bad(with_gpu(R"({"preset": "H100-SXM-80GB", "power": "701W"})")), range + ", not 701 W"));
+  CHECK(has(bad(with_gpu(R"({"preset": "A100-SXM-80GB", "power": "500W"})")),
+            "A100-SXM-80GB takes power limits up to 400 W, not 500 W"));
+  for (const char* gpu :
+       {R"({"preset": "H100-SXM-80GB", "power": "200W"})", R"({"preset": "H100-SXM-80GB", "power": "700W"})",
+        R"({"preset": "H100-SXM-80GB", "power": "800W", "tflops": {"bf16": 1100}})",
+        R"({"preset": "H100-SXM-80GB", "power": "150W", "least_power": "100W"})"}) {
+    CHECK(cluster_of(with_gpu(gpu)).problems.empty());
+  }
 }

@@ -29,6 +29,9 @@ struct NicChoice {
   std::uint32_t out = kAny;    ///< NIC of the sender; kAny: for the router to choose
   std::uint32_t in = kAny;     ///< NIC of the receiver; kAny: the same
   std::uint32_t relay = kAny;  ///< GPU of the sender's node by which it reaches `out`; kAny: directly
+  /// NICs from `out` and from `in` on that flows of one connection take in turn. A router is asked for one flow.
+  std::uint32_t out_ports = 1;
+  std::uint32_t in_ports = 1;
 };
 
 /// From where to where, and what tells flows between the same two apart.

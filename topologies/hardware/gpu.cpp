@@ -70,6 +70,7 @@ void visit(Fields& fields, GpuProperties& gpu) {
   fields.optional("gpu_direct", gpu.gpu_direct, "May NICs read and write its memory (GPUDirect RDMA)?");
   fields.optional("peer_access", gpu.peer_access, "May other GPUs over PCIe?");
   read_power(fields, "power", "The most that it draws, \"700W\": below its preset's a power limit", gpu.power);
+  read_power(fields, "least_power", "The lowest power limit that it takes", gpu.least_power);
   read_power(fields, "idle_power", "While nothing runs on it", gpu.idle_power);
   fields.optional("rent_usd_per_hour", gpu.rent_usd_per_hour, "Of one: the cheapest offer, and the dearest",
                   {{0, 1}, {1'000'000, 1}});
@@ -103,6 +104,7 @@ void apply(const GpuProperties& figures, GpuPreset& gpu) {
   take(gpu.compute_capability, figures.compute_capability);
   take(gpu.architecture, figures.architecture);
   take(gpu.power, figures.power);
+  take(gpu.least_power, figures.least_power);
   take(gpu.idle_power, figures.idle_power);
   if (!figures.rent_usd_per_hour.empty()) { gpu.rent_usd_per_hour = figures.rent_usd_per_hour; }
   take(gpu.multiprocessors, figures.multiprocessors);
@@ -110,12 +112,31 @@ void apply(const GpuProperties& figures, GpuPreset& gpu) {
   take(gpu.peer_access, figures.peer_access);
 }
 
+namespace {
+
+/// Whether the preset takes this power as a limit. With rates of its own it is another product, of which that is not
+/// known.
+bool takes_limit(const GpuConfig& config, const GpuPreset& base, Problems& problems) {
+  const std::optional<Power>& limit = config.figures.power;
+  if (!limit || !base.power || !config.figures.tflops.empty()) { return true; }
+  const std::optional<Power>& least = config.figures.least_power ? config.figures.least_power : base.least_power;
+  if (*limit <= *base.power && (!least || *limit >= *least)) { return true; }
+  const std::string range = least ? fmt::format("from {} to {}", to_string(*least), to_string(*base.power))
+                                  : fmt::format("up to {}", to_string(*base.power));
+  problems.add({"out-of-range",
+                fmt::format("{} takes power limits {}, not {}", config.preset, range, to_string(*limit)), config.place,
+                "write a \"power\" within; of another product \"tflops\" beside it"});
+  return false;
+}
+
+}  // namespace
+
 std::optional<GpuPreset> made(const GpuConfig& config, const std::map<std::string, GpuPreset>& presets,
                               Problems& problems) {
   GpuPreset gpu;
   if (!config.preset.empty()) {
     const GpuPreset* base = find_preset(presets, "GPU", config.preset, config.place, problems);
-    if (base == nullptr) { return std::nullopt; }
+    if (base == nullptr || !takes_limit(config, *base, problems)) { return std::nullopt; }
     gpu = *base;
   }
   apply(config.figures, gpu);
@@ -124,7 +145,7 @@ std::optional<GpuPreset> made(const GpuConfig& config, const std::map<std::strin
                   config.place, R"(write "nvlink": "nvlink4", "nvlinks": 18)"});
     return std::nullopt;
   }
-  if (gpu.power && gpu.idle_power && *gpu.power < *gpu.idle_power) {
+  if (gpu.power && gpu.idle_power && *gpu.power <= *gpu.idle_power) {
     problems.add({"out-of-range",
                   fmt::format("{} draws at most {}, and {} while nothing runs on it", name_of(config),
                               to_string(*gpu.power), to_string(*gpu.idle_power)),

@@ -26,6 +26,7 @@ struct GpuPreset {
   std::optional<Ratio> compute_capability;  ///< of GPUs from NVIDIA: 9.0
   std::string architecture;                 ///< of GPUs from AMD: "gfx942"
   std::optional<Power> power;               ///< the most that it draws
+  std::optional<Power> least_power;         ///< the lowest limit that it takes; none: not known
   std::optional<Power> idle_power;          ///< while nothing runs on it
   std::vector<Ratio> rent_usd_per_hour;     ///< of one, from the cheapest offer to the dearest; empty: not known
   std::uint32_t multiprocessors = 0;        ///< blocks of a kernel that run at once, one on each; 0: not known
@@ -46,6 +47,7 @@ struct GpuProperties {
   std::optional<Ratio> compute_capability;
   std::optional<std::string> architecture;
   std::optional<Power> power;
+  std::optional<Power> least_power;
   std::optional<Power> idle_power;
   std::vector<Ratio> rent_usd_per_hour;
   std::optional<std::uint32_t> multiprocessors;
@@ -70,7 +72,7 @@ std::string name_of(const GpuConfig& gpu);
 bool computes_as_preset(const GpuConfig& gpu);
 
 /// What the text leaves out comes from its preset. None, and a problem, where there is no such preset, or where
-/// figures contradict each other.
+/// figures contradict each other or a power limit is none that the preset takes.
 std::optional<GpuPreset> made(const GpuConfig& config, const std::map<std::string, GpuPreset>& presets,
                               Problems& problems);
 /// With these figures in place of its own.

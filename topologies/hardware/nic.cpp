@@ -20,6 +20,7 @@ void visit(Fields& fields, NicProperties& nic) {
   fields.optional("protocol", nic.protocol, "What headers cost", framing_names());
   fields.optional("latency", nic.latency, "Of forwarding, each way");
   optional_link(fields, "pcie", "Its PCIe port; absent: as all devices of the node", nic.pcie);
+  fields.optional("card_ports", nic.card_ports, "NICs that follow each other and are the ports of one card", {1, 16});
 }
 
 void check_alone(Fields& fields, const NicProperties& nic) {
@@ -33,6 +34,7 @@ void apply(const NicProperties& figures, NicPreset& nic) {
   take(nic.protocol, figures.protocol);
   take(nic.latency, figures.latency);
   take(nic.pcie, figures.pcie);
+  take(nic.card_ports, figures.card_ports);
 }
 
 std::string name_of(const NicConfig& nic) { return nic.preset.empty() ? "NIC" : nic.preset; }

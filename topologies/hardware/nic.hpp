@@ -29,6 +29,7 @@ struct NicPreset {
   Framing protocol = Framing::none;
   Time latency;
   std::optional<LinkConfig> pcie;  ///< its port; of a preset for readers, as nodes have links of their own
+  std::uint32_t card_ports = 1;    ///< so many NICs that follow each other are the ports of one card
   Provenance provenance;
 };
 
@@ -37,7 +38,8 @@ struct NicProperties {
   std::optional<Bandwidth> rate;
   std::optional<Framing> protocol;
   std::optional<Time> latency;
-  std::optional<LinkConfig> pcie;  ///< absent: as the node's other devices
+  std::optional<LinkConfig> pcie;           ///< absent: as the node's other devices
+  std::optional<std::uint32_t> card_ports;  ///< absent: 1
 };
 void visit(Fields& fields, NicProperties& nic);
 /// Of one without a preset: what is missing.

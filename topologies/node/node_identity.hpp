@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace athanor {
 
@@ -24,11 +25,13 @@ struct NodeIdentity {
   std::string architecture;  ///< of GPUs from AMD: "gfx942" of an MI300X; "" of others
   std::string gpu;           ///< the preset that GPUs are; "": none
   std::string nic;           ///< the preset that NICs are; "": none, or several
-  bool infiniband = false;   ///< a NIC frames as InfiniBand does
-  std::string transport;     ///< that its operator has NCCL use between nodes; "": what is usual of such NICs
-  bool gpu_direct = true;    ///< NICs may read and write the memory of the GPUs; not of consumer cards
-  bool peer_access = true;   ///< GPUs may read and write each other's memory over PCIe, too; not consumer cards
-  CpuIdentity cpu;           ///< of all sockets
+  /// Of each NIC the first of those that are ports of the same card; empty: each is a card of its own.
+  std::vector<std::uint32_t> cards;
+  bool infiniband = false;  ///< a NIC frames as InfiniBand does
+  std::string transport;    ///< that its operator has NCCL use between nodes; "": what is usual of such NICs
+  bool gpu_direct = true;   ///< NICs may read and write the memory of the GPUs; not of consumer cards
+  bool peer_access = true;  ///< GPUs may read and write each other's memory over PCIe, too; not consumer cards
+  CpuIdentity cpu;          ///< of all sockets
   bool operator==(const NodeIdentity&) const = default;
 };
 

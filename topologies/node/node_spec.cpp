@@ -128,6 +128,34 @@ void check_switches(const NodeSpec& spec, Faults& found) {
   found.push_back(fmt::format("{} PCIe switches in one node: at most {} are possible", switches, kMaxDevicesPerNode));
 }
 
+void check_nic_link(const NodeSpec& spec, Faults& found) {
+  if (!spec.nic_link) { return; }
+  check_link(*spec.nic_link, "the link from GPU to NIC", found);
+  const std::vector<PlacedGroup> groups = placed_groups(spec);
+  const bool joins = std::any_of(groups.begin(), groups.end(), [](const PlacedGroup& placed) {
+    return !placed.group->gpus.empty() && !placed.group->nics.empty();
+  });
+  if (!joins) { found.emplace_back("\"nic_link\" joins GPUs to the NICs of their group, and no group has both"); }
+}
+
+/// A card is in one slot.
+void check_cards(const NodeSpec& spec, Faults& found) {
+  std::vector<std::size_t> group(spec.nics, 0);
+  const std::vector<PlacedGroup> groups = placed_groups(spec);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const std::uint32_t nic : groups[g].group->nics) {
+      if (nic < spec.nics) { group[nic] = g; }
+    }
+  }
+  for (std::uint32_t nic = 0; nic < spec.identity.cards.size() && nic < spec.nics; ++nic) {
+    const std::uint32_t first = spec.identity.cards[nic];
+    if (group[nic] == group[first]) { continue; }
+    found.push_back(
+        fmt::format("NICs {} and {} are ports of one card (\"card_ports\"), but stand in two PCIe groups", first, nic));
+    return;
+  }
+}
+
 /// There has to be a memory to go by.
 void check_memory(const NodeSpec& spec, Faults& found) {
   const bool direct = spec.nvlink_access && spec.identity.peer_access && spec.identity.gpu_direct;
@@ -239,6 +267,8 @@ std::vector<std::string> faults(const NodeSpec& spec) {
   if (spec.socket_link) { check_link(*spec.socket_link, "the link between sockets", found); }
   if (spec.memory_link) { check_link(*spec.memory_link, "the link from CPU to memory", found); }
   if (spec.c2c_link) { check_link(*spec.c2c_link, "the link from GPU to CPU", found); }
+  check_nic_link(spec, found);
+  check_cards(spec, found);
   check_port(spec, found);
   return found;
 }

@@ -99,6 +99,7 @@ struct NodeSpec {
   std::optional<LinkSpec> socket_link;  ///< UPI, QPI, xGMI: between every two sockets; absent: they are not joined
   LinkSpec pcie_link;                   ///< device to switch or socket, and switch to socket
   std::optional<LinkSpec> c2c_link;  ///< GPU to its socket instead of PCIe (Grace superchips); in groups without switch
+  std::optional<LinkSpec> nic_link;  ///< GPU straight to each NIC of its group, beside PCIe: ports on its own die
   std::vector<PcieGroupSpec> pcie;   ///< trees; every GPU and every NIC is in exactly one group
   /// Between a socket and its memory; absent: memory is as fast as what goes to and from the socket.
   std::optional<LinkSpec> memory_link;

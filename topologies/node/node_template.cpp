@@ -127,6 +127,8 @@ void NodeTemplate::add_pcie() {
     }
     for (const std::uint32_t nic : group.nics) {
       connect(first_nic_ + nic, root, spec_.nic_spec(nic).pcie.value_or(spec_.pcie_link), LinkKind::pcie);
+      if (!spec_.nic_link) { continue; }
+      for (const std::uint32_t gpu : group.gpus) { connect(gpu, first_nic_ + nic, *spec_.nic_link, LinkKind::pcie); }
     }
     if (root != above) { connect(root, above, spec_.pcie_link, LinkKind::pcie); }
   }

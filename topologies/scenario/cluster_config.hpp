@@ -54,6 +54,7 @@ struct NodeConfig {
   std::optional<LinkConfig> socket_link;
   std::optional<LinkConfig> pcie_link;
   std::optional<LinkConfig> c2c_link;
+  std::optional<LinkConfig> nic_link;
   std::optional<LinkConfig> memory_link;
   std::optional<std::vector<PcieGroupSpec>> pcie;
   std::optional<NicConfig> nic;

@@ -38,6 +38,7 @@ bool complete(NodeConfig& node, const Presets& presets, Problems& problems) {
   fill(node.socket_link, base.socket_link);
   fill(node.pcie_link, base.pcie_link);
   fill(node.c2c_link, base.c2c_link);
+  fill(node.nic_link, base.nic_link);
   fill(node.memory_link, base.memory_link);
   fill(node.pcie, base.pcie);
   fill(node.cpu, base.cpu);
@@ -70,6 +71,7 @@ class NodeMaker {
     spec_.pcie_link = config_.pcie_link ? link(*config_.pcie_link) : link_of(gpu_ ? gpu_->pcie : std::nullopt);
     if (config_.socket_link) { spec_.socket_link = link(*config_.socket_link); }
     if (config_.c2c_link) { spec_.c2c_link = link(*config_.c2c_link); }
+    if (config_.nic_link) { spec_.nic_link = link(*config_.nic_link); }
     if (config_.memory_link) { spec_.memory_link = link(*config_.memory_link); }
     add_nics();
     add_identity();
@@ -134,6 +136,7 @@ class NodeMaker {
     }
     if (config_.nic && config_.nic_models.empty()) { identity.nic = config_.nic->preset; }
     identity.infiniband = infiniband_;
+    if (any_card_) { identity.cards = cards_; }
     identity.transport = config_.transport.value_or("");
     identity.cpu = config_.cpu.value_or(CpuIdentity{});
     identity.gpu_direct = config_.gpu_direct.value_or(identity.gpu_direct);
@@ -158,7 +161,7 @@ class NodeMaker {
 
   void add_nics() {
     for (const NicCountConfig& model : config_.nic_models) {
-      const std::optional<NicSpec> nic = nic_figures(model.nic);
+      const std::optional<NicSpec> nic = nic_figures(model.nic, model.count);
       if (nic) { spec_.own_nics.resize(spec_.own_nics.size() + model.count, *nic); }
     }
     spec_.nics = static_cast<std::uint32_t>(spec_.own_nics.size());
@@ -167,13 +170,21 @@ class NodeMaker {
     if (spec_.nics > 0) { add_nic_figures(); }
   }
 
-  std::optional<NicSpec> nic_figures(const NicConfig& config) {
+  std::optional<NicSpec> nic_figures(const NicConfig& config, std::uint32_t count) {
     const std::optional<NicPreset> nic = made(config, presets_.nics, problems_);
     if (!nic) { return std::nullopt; }
+    add_cards(nic->card_ports, count);
     infiniband_ = infiniband_ || nic->protocol == Framing::infiniband;
     NicSpec spec{nic->rate, payload_share(nic->protocol), nic->latency, std::nullopt};
     if (config.figures.pcie) { spec.pcie = link(*config.figures.pcie); }
     return spec;
+  }
+
+  /// Of the last card fewer ports may be in use.
+  void add_cards(std::uint32_t ports, std::uint32_t count) {
+    any_card_ = any_card_ || ports > 1;
+    const auto first = static_cast<std::uint32_t>(cards_.size());
+    for (std::uint32_t nic = 0; nic < count; ++nic) { cards_.push_back(first + nic - nic % ports); }
   }
 
   void add_nic_figures() {
@@ -181,7 +192,7 @@ class NodeMaker {
       problem("missing-key", "a node with NICs needs \"nic\"", config_.place, R"(write "nic": "CX7-NDR")");
       return;
     }
-    spec_.nic = nic_figures(*config_.nic).value_or(NicSpec{});
+    spec_.nic = nic_figures(*config_.nic, spec_.nics).value_or(NicSpec{});
   }
 
   std::vector<PcieGroupSpec> all_on_one_socket() const {
@@ -196,7 +207,9 @@ class NodeMaker {
   Problems& problems_;
   NodeSpec spec_;
   std::optional<GpuPreset> gpu_;
-  bool infiniband_ = false;  // one of the NICs is
+  bool infiniband_ = false;           // one of the NICs is
+  std::vector<std::uint32_t> cards_;  // of each NIC its card's first
+  bool any_card_ = false;             // with several ports
 };
 
 }  // namespace

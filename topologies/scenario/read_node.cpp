@@ -103,7 +103,7 @@ void read_node_graph(Fields& fields, NodeConfig& node) {
                          "All devices inside and their links, in place of all keys that describe them");
   fields.optional_object("port", node.port, "Of every NIC of a \"graph\", to the network; or name a preset by \"nic\"");
   for (const char* key : {"preset", "gpu", "gpus", "scale_up", "sockets", "socket_link", "pcie_link", "c2c_link",
-                          "memory_link", "pcie", "nics"}) {
+                          "nic_link", "memory_link", "pcie", "nics"}) {
     if (!node.graph || !fields.has(key)) { continue; }
     fields.problem(key, "conflict", "a node that is written out as a \"graph\" has all devices and links in it",
                    fmt::format("leave out \"{}\"", key));
@@ -127,6 +127,7 @@ void visit(Fields& fields, NodeConfig& node) {
   optional_link(fields, "socket_link", "Between every two sockets", node.socket_link);
   optional_link(fields, "pcie_link", "Device to switch or socket, and switch to socket", node.pcie_link);
   optional_link(fields, "c2c_link", "GPU to its socket in place of PCIe", node.c2c_link);
+  optional_link(fields, "nic_link", "GPU straight to each NIC of its group, beside PCIe", node.nic_link);
   optional_link(fields, "memory_link", "Between a CPU socket and its memory; default: no limit", node.memory_link);
   fields.optional_value(
       "pcie", "What hangs together on a socket; every GPU and NIC is in one group", [&](FieldValue& value) {

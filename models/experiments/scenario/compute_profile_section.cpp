@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/named_file.hpp"
+#include "models/training/power_limit.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/file.hpp"
 
@@ -23,6 +24,13 @@ void report_unknown(const GpuPreset& figures, const GpuConfig& gpu, Problems& pr
   need(figures.memory > Bytes::zero(), "memory");
   need(figures.memory_bandwidth > Bandwidth::zero(), "memory_bandwidth");
   need(!figures.tflops.empty(), "tflops");
+}
+
+/// Rates under a power limit, unless the scenario gives rates: those count as they are. Memory keeps its own clock.
+void slow_down(GpuRates& rates, const GpuConfig& gpu) {
+  if (rates.limited_from_w == 0 || !gpu.figures.tflops.empty()) { return; }
+  rates.clock = clock_share(rates.power_w, rates.limited_from_w, rates.idle_w);
+  for (auto& [precision, flops] : rates.flops) { flops *= rates.clock; }
 }
 
 }  // namespace
@@ -74,6 +82,7 @@ GpuRates find_gpu_rates(const GpuConfig& gpu, const Library& library) {
   rates.preset = gpu.preset;
   rates.as_preset = computes_as_preset(gpu);
   if (const auto most = limited_from(gpu, presets->gpus)) { rates.limited_from_w = watts(*most); }
+  slow_down(rates, gpu);
   return rates;
 }
 

@@ -197,10 +197,15 @@ class Resolution {
 
   static void note_limit(const GpuRates& gpu, Training& training) {
     if (gpu.limited_from_w == 0) { return; }
-    training.notes.push_back(fmt::format(
-        "{} is limited to {:g} W of {:g} W: energy counts that, but it computes as fast as without the limit: the "
-        "clock under a limit is not modelled",
-        gpu.name, gpu.power_w, gpu.limited_from_w));
+    constexpr double kMeasured = 0.5;  // of the most that it draws
+    const std::string_view how = gpu.clock == 1 ? "at the rates that the scenario gives"
+                                 : gpu.power_w < kMeasured * gpu.limited_from_w
+                                     ? "by a law of the clock that was measured down to half of the most"
+                                     : "by a law of the clock";
+    training.notes.push_back(
+        fmt::format("{} is limited to {:g} W of {:g} W: products and attention run at {:.3g} of the "
+                    "rates without a limit, {}",
+                    gpu.name, gpu.power_w, gpu.limited_from_w, gpu.clock, how));
   }
 
   void note_vocabulary(Training& training) const {

@@ -145,16 +145,17 @@ NcclSystem nccl_node(const Cluster& cluster, std::uint32_t ranks, const NcclSett
 NcclCommunicator nccl_communicator(const Cluster& cluster, std::uint32_t ranks, const NcclSettings& settings) {
   require(ranks >= 1 && ranks <= cluster.endpoints.size(), "{} ranks on {} endpoints", ranks, cluster.endpoints.size());
   const std::uint32_t node = std::max(1U, std::min(ranks, cluster.endpoints_per_node));
-  const NcclSystem system = nccl_node(cluster, ranks, settings);
   NcclCommunicator result;
   result.version = settings.version;
   result.rccl = settings.rccl;
-  result.architecture = system.gpus.front().architecture;
   result.ranks = ranks;
   result.most_local_ranks = node;
   result.nodes = (ranks + node - 1) / node;
   result.environment = nccl_environment(settings.environment, settings.version);
   const SearchSettings search = search_settings(settings, result.environment);
+  const std::uint32_t ports = result.environment.merge_ports ? most_merged_ports(settings.version) : 1;
+  const NcclSystem system = with_merged_ports(nccl_node(cluster, ranks, settings), ports);
+  result.architecture = system.gpus.front().architecture;
   result.graphs = graphs_of(system, result.nodes, settings, search);
   const auto [least, greatest] =
       std::minmax_element(system.gpus.begin(), system.gpus.end(),

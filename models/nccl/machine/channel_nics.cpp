@@ -1,6 +1,7 @@
 #include "models/nccl/machine/channel_nics.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "models/nccl/machine/search.hpp"
 #include "sim/check.hpp"
@@ -25,6 +26,7 @@ class Devices {
     for (const NcclSystem::Gpu& gpu : paths_.system().gpus) { nics->gpus[gpu.rank] = gpu.dev; }
     nics->even = std::move(even);
     nics->odd = std::move(odd);
+    for (const NcclSystem::Net& net : paths_.system().nets) { nics->ports = std::lcm(nics->ports, net.ports); }
     return nics;
   }
 
@@ -34,7 +36,8 @@ class Devices {
     const auto& nets = paths_.system().nets;
     const auto gpu = std::find_if(gpus.begin(), gpus.end(), [&](const auto& each) { return each.rank == rank; });
     const auto net = std::find_if(nets.begin(), nets.end(), [&](const auto& each) { return each.dev == nic; });
-    Use found{nic, NicChoice::kAny, nic};
+    const std::uint32_t ports = net == nets.end() ? 1 : net->ports;
+    Use found{nic, NicChoice::kAny, nic, ports, ports};
     if (gpu == gpus.end() || net == nets.end()) { return found; }
     const auto from = static_cast<std::uint32_t>(gpu - gpus.begin());
     const std::uint32_t sender = paths_.sender(from, static_cast<std::uint32_t>(net - nets.begin()));
@@ -52,8 +55,11 @@ std::vector<Use> uses_of(const NcclChannel& channel, const Devices& devices) {
     uses[rank] = devices.use(rank, rank == channel.gpus.front() ? *channel.in : *channel.out);
   }
   if (channel.gpus.size() == 1) {  // it is both ends of the node
-    uses[channel.gpus.front()] = devices.use(channel.gpus.front(), *channel.out);
-    uses[channel.gpus.front()].in = *channel.in;
+    Use& use = uses[channel.gpus.front()];
+    const Use entry = devices.use(channel.gpus.front(), *channel.in);
+    use = devices.use(channel.gpus.front(), *channel.out);
+    use.in = entry.in;
+    use.in_ports = entry.in_ports;
   }
   return uses;
 }

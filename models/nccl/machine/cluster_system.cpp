@@ -80,7 +80,9 @@ class NodeReader {
     const std::uint32_t nic = add_vertex(system_, NcclDevice::nic);
     const std::uint32_t net = add_vertex(system_, NcclDevice::net);
     connect_both(system_, nic, net, NcclLinkKind::net, rate);
-    system_.nets.push_back({net, number, rate, 0, true, true, number, 1});
+    const bool known = number < identity_.cards.size();
+    const std::uint32_t card = known ? identity_.cards[number] : number;
+    system_.nets.push_back({net, number, rate, 0, true, true, card, number - card + 1});
     return nic;
   }
 

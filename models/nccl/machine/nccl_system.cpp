@@ -28,11 +28,16 @@ void put_last(std::vector<NcclSystem::Link>& links, std::uint32_t to) {
   std::rotate(up, up + 1, links.end());
 }
 
-void sort_below(NcclSystem& system, std::uint32_t vertex, std::optional<std::uint32_t> above) {
-  if (above) { put_last(system.vertices[vertex].links, *above); }
-  const std::vector<NcclSystem::Link> links = system.vertices[vertex].links;
-  for (const NcclSystem::Link& link : links) {
-    if (link.kind == NcclLinkKind::pci && link.to != above) { sort_below(system, link.to, vertex); }
+/// Breadth first, so that a device that is reached in two ways has the shorter one's link last.
+void sort_below(NcclSystem& system, std::uint32_t cpu, std::set<std::uint32_t>& seen) {
+  std::vector<std::uint32_t> reached{cpu};
+  seen.insert(cpu);
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    for (const NcclSystem::Link& link : system.vertices[reached[i]].links) {
+      if (link.kind != NcclLinkKind::pci || !seen.insert(link.to).second) { continue; }
+      put_last(system.vertices[link.to].links, reached[i]);
+      reached.push_back(link.to);
+    }
   }
 }
 
@@ -98,7 +103,8 @@ std::uint32_t nvs_vertex(NcclSystem& system) {
 }
 
 void sort_links(NcclSystem& system) {
-  for (const NcclSystem::Cpu& cpu : system.cpus) { sort_below(system, cpu.vertex, std::nullopt); }
+  std::set<std::uint32_t> seen;
+  for (const NcclSystem::Cpu& cpu : system.cpus) { sort_below(system, cpu.vertex, seen); }
 }
 
 NcclSystem as_counted(NcclSystem system, const NcclVersion& version) {
@@ -137,6 +143,57 @@ NcclSystem with_gpus(const NcclSystem& system, const std::vector<std::uint32_t>&
     part.vertices[part.gpus[i].vertex].number = static_cast<std::uint32_t>(i);
   }
   return part;
+}
+
+std::uint32_t most_merged_ports(const NcclVersion& version) {
+  if (version < NcclVersion{2, 20, 0}) { return 1; }
+  return version < NcclVersion{2, 24, 0} ? 2 : 4;
+}
+
+namespace {
+
+std::uint32_t nic_of(const NcclSystem& system, const NcclSystem::Net& net) {
+  return system.vertices[net.vertex].links.front().to;
+}
+
+/// What its NIC and its net count for the link between them.
+void set_net_rate(NcclSystem& system, const NcclSystem::Net& net) {
+  const auto set = [&](std::uint32_t from, std::uint32_t to) {
+    for (NcclSystem::Link& link : system.vertices[from].links) {
+      if (link.to == to && link.kind == NcclLinkKind::net) { link.rate = net.rate; }
+    }
+  };
+  const std::uint32_t nic = nic_of(system, net);
+  set(nic, net.vertex);
+  set(net.vertex, nic);
+}
+
+}  // namespace
+
+NcclSystem with_merged_ports(const NcclSystem& system, std::uint32_t most) {
+  NcclSystem merged = system;
+  merged.nets.clear();
+  std::set<std::uint32_t> gone;
+  for (const NcclSystem::Net& net : system.nets) {
+    NcclSystem::Net* last = merged.nets.empty() ? nullptr : &merged.nets.back();
+    const bool joins = last != nullptr && last->guid == net.guid && last->port != net.port &&
+                       last->dev + last->ports == net.dev && last->ports < most;
+    if (!joins) {
+      merged.nets.push_back(net);
+      continue;
+    }
+    last->rate += net.rate;
+    ++last->ports;
+    gone.insert(net.vertex);
+    if (nic_of(system, net) != nic_of(system, *last)) { gone.insert(nic_of(system, net)); }
+  }
+  for (const NcclSystem::Net& net : merged.nets) { set_net_rate(merged, net); }
+  if (gone.empty()) { return system; }
+  remove_vertices(merged, gone);
+  for (std::size_t i = 0; i < merged.nets.size(); ++i) {
+    merged.vertices[merged.nets[i].vertex].number = static_cast<std::uint32_t>(i);
+  }
+  return merged;
 }
 
 }  // namespace athanor

@@ -55,8 +55,9 @@ struct NcclSystem {
     double latency = 0;  ///< us
     bool gdr = true;
     std::optional<bool> reduces;  ///< switches behind it add up (SHARP); none: the file does not say
-    std::uint64_t guid = 0;       ///< ports of one guid and number are one
+    std::uint64_t guid = 0;       ///< of the card; ports of one guid and number are one
     std::uint32_t port = 0;
+    std::uint32_t ports = 1;  ///< NICs from `dev` on that NCCL has merged into this one
   };
   struct Cpu {
     std::uint32_t vertex = 0;
@@ -93,6 +94,14 @@ NcclSystem as_counted(NcclSystem system, const NcclVersion& version);
 /// which means that nothing goes through them either. GPU i of the list gets rank i. Requires one at least.
 NcclSystem with_gpus(const NcclSystem& system, const std::vector<std::uint32_t>& ranks);
 
+/// The system with the ports of each card as one net of all their rates, at the place of the first: so many at most, of
+/// those whose numbers follow each other (2.20, src/transport/net_ib.cc: ncclIbFindMatchingDev; from 2.24 on
+/// src/graph/topo.cc: ncclTopoAutoMerge). Messages are cut into equal parts for the ports.
+NcclSystem with_merged_ports(const NcclSystem& system, std::uint32_t most);
+
+/// How many ports of a card a version merges at most, where it may: 1 before 2.20, 2 before 2.24, then 4.
+std::uint32_t most_merged_ports(const NcclVersion& version);
+
 /// The first node of a cluster, GPUs and NICs by their numbers there. NICs are those on the network that ranks use, at
 /// its line rate; several ports of one count together. CPUs and GPUs are what the identity of the cluster says. Rates
 /// of PCIe and CPU links are NCCL's for the generation and width, or CPU, and the payload rate of the link where that
@@ -104,7 +113,7 @@ NcclSystem nccl_system(const Cluster& cluster);
 /// What users and plugins change about NCCL's search.
 struct SearchSettings {
   NcclVersion version;
-  std::uint32_t cross_nic = 2;        ///< NCCL_CROSS_NIC: 0 never, 1 always, 2 if it helps
+  std::uint32_t cross_nic = 2;        ///< NCCL_CROSS_NIC: 0 never, 1 always, 2 if it helps (2.19: as 1)
   bool pxn = true;                    ///< not NCCL_PXN_DISABLE=1
   std::optional<NcclPath> p2p_level;  ///< NCCL_P2P_LEVEL; loc is NCCL_P2P_DISABLE=1. None: NCCL chooses
   std::optional<NcclPath> gdr_level;  ///< NCCL_NET_GDR_LEVEL. None: NCCL chooses

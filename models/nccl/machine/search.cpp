@@ -67,6 +67,10 @@ class GraphSearch {
   bool relax_pattern();
   bool relax_types();
   bool relax_cross_nic();
+  /// From 2.20 on channels that change NICs do so in pairs, and 1 has all change; before, 1 and 2 alike let each change
+  /// where that helps, without a partner.
+  bool pairs_nics() const { return settings_.version >= NcclVersion{2, 20, 0}; }
+  std::uint32_t least_cross_nic() const { return cross_nic_ == 1 && pairs_nics() ? 1 : 0; }
   bool lower_speed();
   void first_pass();
   void duplicate();
@@ -155,7 +159,7 @@ void GraphSearch::start(NcclPattern pattern, std::uint32_t least, std::uint32_t 
   budget_ = kAllBudget;
   best_ = {};
   best_.pattern = gpus_ == 1 && pattern != NcclPattern::ring ? NcclPattern::tree : pattern;
-  best_.cross_nic = cross_nic_ == 1 ? 1 : 0;
+  best_.cross_nic = least_cross_nic();
   best_.collnet = collnet;
   best_.min_channels = least;
   best_.max_channels = most;
@@ -237,11 +241,12 @@ bool GraphSearch::relax_types() {
 
 bool GraphSearch::relax_cross_nic() {
   const bool crosses = best_.pattern == NcclPattern::ring || best_.pattern == NcclPattern::balanced_tree;
-  if (cross_nic_ == 2 && asked_.cross_nic == 0 && crosses) {
-    asked_.cross_nic = 2;
+  const bool may = pairs_nics() ? cross_nic_ == 2 : cross_nic_ > 0;
+  if (may && asked_.cross_nic == 0 && crosses) {
+    asked_.cross_nic = pairs_nics() ? 2 : 1;
     return true;
   }
-  asked_.cross_nic = cross_nic_ == 1 ? 1 : 0;
+  asked_.cross_nic = least_cross_nic();
   return false;
 }
 

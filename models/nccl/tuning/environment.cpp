@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "models/nccl/tuning/environment_reader.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -117,6 +118,30 @@ void read_peer_pxn(const NcclVariable& variable, std::int64_t number) {
   variable.environment.peer_pxn = number == 1 || number == 2 ? unsigned_of(number) : 0;
 }
 
+/// NCCL_IB_MERGE_NICS.
+void read_merge_nics(const NcclVariable& variable, std::int64_t number, NcclVersion version) {
+  if (version < NcclVersion{2, 20, 0}) {
+    variable.note(Effect::ignored, "NCCL merges the ports of a card from 2.20 on");
+    return;
+  }
+  variable.environment.merge_ports = variable.environment.merge_ports && number != 0;
+}
+
+/// NCCL_NET_MERGE_LEVEL: how near NICs are that become one. Its own words, case and all; others leave it at PORT.
+void read_merge_level(const NcclVariable& variable, NcclVersion version) {
+  constexpr std::array<std::string_view, 8> kLevels{"LOC", "PORT", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS"};
+  if (version < NcclVersion{2, 24, 0}) {
+    variable.note(Effect::ignored, "NCCL reads it from 2.24 on; before, NCCL_IB_MERGE_NICS=0 keeps ports apart");
+  } else if (variable.text == "LOC") {
+    variable.environment.merge_ports = false;
+  } else if (std::find(kLevels.begin(), kLevels.end(), variable.text) == kLevels.end()) {
+    variable.note(Effect::ignored, fmt::format("'{}' is none of {}; NCCL merges the ports of a card, as with PORT",
+                                               variable.text, joined(kLevels, ", ")));
+  } else if (variable.text != "PORT") {
+    variable.note(Effect::not_modelled, "NICs of several cards are not merged here; write PORT or LOC");
+  }
+}
+
 using Reader = void (*)(const NcclVariable&, std::int64_t, NcclVersion);
 
 struct Entry {
@@ -138,6 +163,7 @@ constexpr auto kNumbers = std::to_array<Entry>({
        v.environment.collnet_nodes = unsigned_of(std::clamp<std::int64_t>(n, 0, INT32_MAX));
      }},
     {"NCCL_CROSS_NIC", [](V v, std::int64_t n, NcclVersion) { read_cross_nic(v, n); }},
+    {"NCCL_IB_MERGE_NICS", read_merge_nics},
     {"NCCL_IB_QPS_PER_CONNECTION", [](V v, std::int64_t n, NcclVersion) { v.environment.queue_pairs = at_least_one(v, n); }},
     {"NCCL_LL128_BUFFSIZE", [](V v, std::int64_t n, NcclVersion) { v.environment.buffers[kLl128] = buffer_size(v, n, 16384); }},
     {"NCCL_LL128_C2C", [](V v, std::int64_t n, NcclVersion) { v.environment.ll128_over_c2c = n != 0; }},
@@ -201,6 +227,7 @@ void note_name(const NcclVariable& variable) {
 void read_variable(const NcclVariable& variable, NcclVersion version) {
   if (variable.name == "NCCL_ALGO") { return read_algorithms(variable, version); }
   if (variable.name == "NCCL_PROTO") { return read_protocols(variable, version); }
+  if (variable.name == "NCCL_NET_MERGE_LEVEL") { return read_merge_level(variable, version); }
   if (variable.name == "NCCL_P2P_LEVEL") {
     variable.environment.peer_level = nccl_level(variable);
   } else if (variable.name == "NCCL_NET_GDR_LEVEL" || variable.name == "NCCL_IB_GDR_LEVEL") {

@@ -64,6 +64,7 @@ struct NcclEnvironment {
   bool collnet = false;                  ///< NCCL_COLLNET_ENABLE
   std::uint32_t collnet_nodes = 2;       ///< NCCL_COLLNET_NODE_THRESHOLD
   std::uint32_t cross_nic = 2;           ///< NCCL_CROSS_NIC
+  bool merge_ports = true;               ///< NCCL_IB_MERGE_NICS is not 0, and NCCL_NET_MERGE_LEVEL not LOC
   bool pxn = true;                       ///< NCCL_PXN_DISABLE is not 1
   std::uint32_t peer_pxn = 2;            ///< NCCL_P2P_PXN_LEVEL: 0 never, 1 where a path is by PXN, 2 always
   bool peer_access = true;               ///< NCCL_P2P_DISABLE is not 1

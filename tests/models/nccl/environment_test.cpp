@@ -208,6 +208,26 @@ TEST_CASE("Switches are read as NCCL does") {
   CHECK(read("NCCL_P2P_LL_THRESHOLD", "0").peer_ll_threshold == Bytes{0});
 }
 
+TEST_CASE("Ports of a card are merged unless NCCL_IB_MERGE_NICS or NCCL_NET_MERGE_LEVEL say no, each in its releases") {
+  CHECK(nccl_environment({}, kNew).merge_ports);
+  CHECK_FALSE(read("NCCL_IB_MERGE_NICS", "0").merge_ports);
+  CHECK(read("NCCL_IB_MERGE_NICS", "1").merge_ports);
+  CHECK_FALSE(read("NCCL_IB_MERGE_NICS", "0", {2, 20, 3}).merge_ports);
+  check_note(read("NCCL_IB_MERGE_NICS", "0", {2, 19, 4}), Effect::ignored,
+             "NCCL merges the ports of a card from 2.20 on");
+  CHECK_FALSE(read("NCCL_NET_MERGE_LEVEL", "LOC").merge_ports);
+  CHECK(read("NCCL_NET_MERGE_LEVEL", "PORT").merge_ports);
+  CHECK(read("NCCL_NET_MERGE_LEVEL", "PORT").notes.empty());
+  CHECK(read("NCCL_NET_MERGE_LEVEL", "LOC", {2, 23, 4}).merge_ports);
+  check_note(read("NCCL_NET_MERGE_LEVEL", "LOC", {2, 23, 4}), Effect::ignored,
+             "NCCL reads it from 2.24 on; before, NCCL_IB_MERGE_NICS=0 keeps ports apart");
+  check_note(read("NCCL_NET_MERGE_LEVEL", "PIX"), Effect::not_modelled,
+             "NICs of several cards are not merged here; write PORT or LOC");
+  check_note(
+      read("NCCL_NET_MERGE_LEVEL", "port"), Effect::ignored,
+      "'port' is none of LOC, PORT, PIX, PXB, P2C, PXN, PHB, SYS; NCCL merges the ports of a card, as with PORT");
+}
+
 TEST_CASE("Names that NCCL does not know are named, with the nearest that it does") {
   check_note(read("NCCL_ALOG", "Ring"), Effect::unknown,
              "is no variable of NCCL, which passes over it silently; did you mean NCCL_ALGO?");

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/nccl/machine/channel_nics.hpp"
 #include "models/nccl/machine/link_rates.hpp"
 #include "tests/models/nccl/systems.hpp"
 
@@ -159,6 +160,50 @@ TEST_CASE("without permission no channel leaves by another NIC than it enters") 
     CHECK(graphs.ring.cross_nic == 0);
     for (const NcclChannel& channel : graphs.ring.channels) { CHECK(channel.in == channel.out); }
   }
+}
+
+/// By how many of a ring's connections between nodes data leaves one rail for another: channel by channel, from even
+/// nodes to odd ones and back.
+std::uint32_t crossings(const NcclSystem& system, const SearchSettings& settings) {
+  const ChannelGraphs graphs = search_channels(system, 2, settings);
+  const auto nics = graph_nics(graphs.ring, NcclPaths(system, settings));
+  const auto orders = ring_orders(graphs.ring);
+  std::uint32_t found = 0;
+  for (std::uint32_t c = 0; c < graphs.ring.count(); ++c) {
+    for (const std::uint32_t node : {0U, 1U}) {
+      const auto& here = node == 0 ? orders->even[c] : orders->odd[c];
+      const auto& there = node == 0 ? orders->odd[c] : orders->even[c];
+      const std::uint32_t last = node * nics->places + here.back();
+      const std::uint32_t first = (1 - node) * nics->places + there.front();
+      const NicChoice choice = nics_between({nics, last}, {nics, first}, c);
+      found += choice.out != choice.in ? 1 : 0;
+    }
+  }
+  return found;
+}
+
+TEST_CASE("NCCL_CROSS_NIC decides by which NIC the far side receives: 0 and 2 stay on their rail, 1 does not") {
+  const NcclSystem h100 = preset_system("DGX-H100", 2);
+  for (const std::uint32_t cross : {0U, 1U, 2U}) {
+    CAPTURE(cross);
+    const SearchSettings settings{.version = {2, 30, 7}, .cross_nic = cross};
+    CHECK(search_channels(h100, 2, settings).ring.cross_nic == cross);
+    CHECK((crossings(h100, settings) > 0) == (cross == 1));
+  }
+}
+
+TEST_CASE("before 2.20 no channels were paired: 1 and 2 alike let them cross rails where that is faster") {
+  const NcclSystem h100 = preset_system("DGX-H100", 2);
+  const NcclSystem a100 = preset_system("DGX-A100", 2);
+  for (const std::uint32_t cross : {1U, 2U}) {
+    CAPTURE(cross);
+    const SearchSettings settings{.version = {2, 19, 4}, .cross_nic = cross};
+    CHECK(search_channels(h100, 2, settings).ring.cross_nic == 1);
+    CHECK(crossings(h100, settings) > 0);
+    CHECK(search_channels(a100, 2, settings).ring.cross_nic == 0);  // nothing to gain
+    CHECK(crossings(a100, settings) == 0);
+  }
+  CHECK(crossings(h100, {.version = {2, 19, 4}, .cross_nic = 0}) == 0);
 }
 
 TEST_CASE("candidate rates descend, and came with versions of NCCL") {

@@ -51,7 +51,7 @@ TEST_CASE("nodes draw less by what their GPUs are limited to less, and cost the 
   const Bill limited = of(R"({"preset": "H100-SXM-80GB", "power": "500W"})", others);
   CHECK(*full.w - *limited.w == doctest::Approx(16 * (700 - 500)));
   CHECK(*full.usd == *limited.usd);
-  CHECK(of(R"({"preset": "H100-SXM-80GB", "power": "0.8kW"})", others).w == full.w);
+  CHECK(of(R"({"preset": "H100-SXM-80GB", "power": "0.8kW", "tflops": {"bf16": 1100}})", others).w == full.w);
   // What the scenario says of its nodes stands.
   const std::string own = R"({"node_w": 9000, "switch_w": 100, "switch_usd": 1})";
   CHECK(of(R"({"preset": "H100-SXM-80GB", "power": "500W"})", own).w == doctest::Approx(2 * 9000 + 100));

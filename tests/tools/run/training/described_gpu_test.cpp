@@ -1,4 +1,6 @@
 // A training on GPUs that the scenario describes: what acts on the step, on its energy, and what is refused.
+#include <cmath>
+
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -40,17 +42,23 @@ TEST_CASE("a described GPU computes at its own rate") {
                  "nvlink": "nvlink4", "nvlinks": 18, "multiprocessors": 132})") == preset);
 }
 
-TEST_CASE("a power limit acts on energy and not on the step, and that is said") {
+TEST_CASE("a power limit slows products down and saves energy, and that is said; rates that are given stand") {
   const nlohmann::json full = result_of(on("\"H100-SXM-80GB\""));
   const nlohmann::json limited = result_of(on(R"({"preset": "H100-SXM-80GB", "power": "500W"})"));
-  CHECK(limited["step_time_s"] == full["step_time_s"]);
-  // All always compute: 500 of 700 W.
-  CHECK(limited["energy_j"].get<double>() == doctest::Approx(full["energy_j"].get<double>() * 5 / 7).epsilon(1e-3));
+  const double clock = std::cbrt((500.0 - 70) / (700 - 70));
+  CHECK(limited["step_time_s"].get<double>() ==
+        doctest::Approx(full["step_time_s"].get<double>() / clock).epsilon(1e-3));
+  // All always compute: 500 of 700 W, for so much longer.
+  CHECK(limited["energy_j"].get<double>() ==
+        doctest::Approx(full["energy_j"].get<double>() * 5 / 7 / clock).epsilon(1e-3));
+  const nlohmann::json given =
+      result_of(on(R"({"preset": "H100-SXM-80GB", "power": "500W", "tflops": {"bf16": 989}})"));
+  CHECK(given["step_time_s"] == full["step_time_s"]);
   CHECK(limited["gpu"] == "changed H100-SXM-80GB");
   const Folder folder;
   const Ran ran = athanor_run(
       {"run", folder.write("s.json", on(R"({"preset": "H100-SXM-80GB", "power": "500W", "name": "capped"})"))});
-  CHECK(ran.says("capped is limited to 500 W of 700 W"));
+  CHECK(ran.says("capped is limited to 500 W of 700 W: products and attention run at 0.88 of the rates"));
 }
 
 TEST_CASE(
