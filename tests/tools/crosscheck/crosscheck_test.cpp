@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/error.hpp"
 #include "tests/test_files.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 #include "tools/crosscheck/machine/comparison.hpp"
@@ -76,7 +77,8 @@ TEST_CASE("where the profile has intervals the table has them, whether times lie
     }
     const JsonValue cluster = {{"node", "DGX-H100"}};
     return compared(
-        measured, profile, [&](std::uint32_t) { return cluster; }, library);
+               measured, profile, [&](std::uint32_t) { return cluster; }, library)
+        .rows;
   };
   const std::vector<ComparedRow> one = rows_at({1}, "nccl-h100-nvswitch");
   REQUIRE(one.size() == 1);
@@ -100,6 +102,28 @@ TEST_CASE("where the profile has intervals the table has them, whether times lie
   CHECK(table_of(none).find("(80 %)") == std::string::npos);
   CHECK(error_lines(none).find("within") == std::string::npos);
   CHECK_FALSE(json_of(none.front()).contains("within_interval"));
+}
+
+TEST_CASE("a collective that the profile's library has not is left out, and a profile with a fault is refused") {
+  const MeasuredRow barrier{.collective = {.kind = CollectiveKind::barrier, .ranks = 2},
+                            .algorithm = "dissemination",
+                            .median_us = 5,
+                            .times_us = {5}};
+  const auto with = [&](const JsonValue& profile) {
+    return compared(
+        {barrier}, profile,
+        [](std::uint32_t) {
+          return JsonValue{{"node", "DGX-H100"}};
+        },
+        Library(ATHANOR_TEST_SCENARIOS));
+  };
+  const Compared nccl = with("nccl-h100-nvswitch");
+  CHECK(nccl.rows.empty());
+  REQUIRE(nccl.left_out.size() == 1);
+  CHECK(nccl.left_out.front().starts_with("barrier: nothing can run barrier of 0 B here: NCCL has no barrier"));
+  CHECK(with("ideal").left_out.empty());
+  CHECK(with("ideal").rows.size() == 1);
+  CHECK_THROWS_AS(with(JsonValue{{"launch", "much"}}), ScenarioError);
 }
 
 TEST_CASE("an error above what is allowed, and wrong results, are told from success") {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include <fmt/core.h>
@@ -15,6 +16,7 @@
 #include "models/experiments/table.hpp"
 #include "sim/check.hpp"
 #include "sim/format.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -36,10 +38,26 @@ Json scenario_of(const Asked& asked, const std::set<Bytes>& sizes, const Json& p
 /// What was simulated, by algorithm and size.
 using Times = std::map<std::pair<std::string, Bytes>, Record>;
 
-Times simulated(const Json& scenario, const Library& library) {
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (begin != std::string::npos) { lines.push_back(line.substr(begin)); }
+  }
+  return lines;
+}
+
+/// None where nothing can run the collective with the profile, which `why_not` then says.
+Times simulated(const Json& scenario, const Library& library, std::string& why_not) {
   ScenarioReader reader(library);
   Problems problems;
   const Scenario read = reader.read_text(text_of(scenario, 0), "crosscheck", {}, problems);
+  const std::vector<Problem>& found = problems.list();
+  if (found.size() == 1 && found.front().code == "algorithm-does-not-fit") {
+    why_not = fmt::format("{}", joined(lines_of(found.front().message), " "));
+    return {};
+  }
   problems.throw_if_any();
   Times times;
   for (const Record& record : run(read, read.cases.front())) {
@@ -104,19 +122,21 @@ bool ComparedRow::inside() const {
   return interval_us->first <= measured.median_us && measured.median_us <= interval_us->second;
 }
 
-std::vector<ComparedRow> compared(const std::vector<MeasuredRow>& rows, const Json& profile,
-                                  const std::function<Json(std::uint32_t ranks)>& cluster, const Library& library) {
+Compared compared(const std::vector<MeasuredRow>& rows, const Json& profile,
+                  const std::function<Json(std::uint32_t ranks)>& cluster, const Library& library) {
   std::map<Asked, std::set<Bytes>> all;
   for (const MeasuredRow& row : rows) { all[{row.collective.kind, row.collective.ranks}].insert(row.size); }
   std::map<Asked, Times> times;
+  Compared result;
   for (const auto& [asked, sizes] : all) {
-    times[asked] = simulated(scenario_of(asked, sizes, profile, cluster(asked.second)), library);
+    std::string why_not;
+    times[asked] = simulated(scenario_of(asked, sizes, profile, cluster(asked.second)), library, why_not);
+    if (!why_not.empty()) { result.left_out.push_back(fmt::format("{}: {}", name(asked.first), why_not)); }
   }
-  std::vector<ComparedRow> result;
   for (const MeasuredRow& row : rows) {
     const Times& known = times[{row.collective.kind, row.collective.ranks}];
     const auto found = known.find({row.algorithm, row.size});
-    if (found != known.end()) { result.push_back(compared_row(row, found->second)); }
+    if (found != known.end()) { result.rows.push_back(compared_row(row, found->second)); }
   }
   return result;
 }

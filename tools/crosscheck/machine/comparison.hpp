@@ -27,10 +27,15 @@ struct ComparedRow {
   double error() const { return simulated_us / measured.median_us - 1; }
 };
 
+struct Compared {
+  std::vector<ComparedRow> rows;
+  std::vector<std::string> left_out;  ///< collectives that nothing can run with this profile, and why
+};
+
 /// Simulates what was measured on the cluster of a scenario, out of place, as its JSON says for so many ranks. Rows
 /// that the simulation has no algorithm for are left out. Throws ScenarioError, SimulationError.
-std::vector<ComparedRow> compared(const std::vector<MeasuredRow>& rows, const JsonValue& profile,
-                                  const std::function<JsonValue(std::uint32_t ranks)>& cluster, const Library& library);
+Compared compared(const std::vector<MeasuredRow>& rows, const JsonValue& profile,
+                  const std::function<JsonValue(std::uint32_t ranks)>& cluster, const Library& library);
 
 /// One line for each row, under a head; with intervals where a row has one.
 std::string table_of(const std::vector<ComparedRow>& rows);

@@ -251,9 +251,11 @@ class Crosscheck {
     progress_.clear();
     check_made_here(found.profile);
     if (options_.output) { write_text_file(*options_.output, text_of(found.profile, 2) + "\n"); }
-    findings_.rows = compared(
+    Compared all = compared(
         rows, found.profile, [&](std::uint32_t ranks) { return cluster_of(options_.backend, ranks); },
         options_.common.library);
+    findings_.rows = std::move(all.rows);
+    for (std::string& each : all.left_out) { findings_.left_out.push_back(std::move(each)); }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
     const bool table = !options_.common.json || !options_.common.json->empty();
     if (table) {
