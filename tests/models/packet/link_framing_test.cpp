@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <array>
+
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
@@ -102,9 +105,13 @@ TEST_CASE("no preset's usable rate is above what the packets of its kind leave o
   const Presets presets = *load_presets(FileReader().in("scenarios/presets"));
   std::uint32_t checked = 0;
   for (const auto& [name, preset] : presets.links) {
-    // Those of AMD, of TPUs and of Gaudi are of kind nvlink, but with packets of their own.
-    const bool own = name.starts_with("xgmi") || name.starts_with("ici") || name.starts_with("gaudi");
-    if (own || (preset.kind != LinkKind::pcie && preset.kind != LinkKind::nvlink)) { continue; }
+    // Those of AMD, of TPUs, of Gaudi and of Ascend are of kind nvlink, but with packets of their own.
+    const auto starts = [&preset_name = name](const char* with) { return preset_name.starts_with(with); };
+    const std::array own{"xgmi", "ici", "gaudi", "ub-", "hccs"};
+    if (std::any_of(own.begin(), own.end(), starts) ||
+        (preset.kind != LinkKind::pcie && preset.kind != LinkKind::nvlink)) {
+      continue;
+    }
     CAPTURE(name);
     const Ratio framing = (preset.kind == LinkKind::pcie ? kPcieFraming : kNvlinkFraming).expansion();
     const double reached = to_double({preset.spec.usable.count(), preset.spec.rate.count()}) * to_double(framing);

@@ -27,46 +27,6 @@ double quantile(std::vector<std::pair<double, double>> weighted, double share) {
   return weighted.back().first;
 }
 
-/// Of the variance of the errors, what rows of one table have in common: by one-way analysis of variance.
-double shared_in_tables(const std::vector<HeldOutError>& rows,
-                        const std::map<std::size_t, std::pair<double, double>>& sums) {
-  const auto all = static_cast<double>(rows.size());
-  const auto tables = static_cast<double>(sums.size());
-  double total = 0;
-  double squared_counts = 0;
-  for (const auto& [table, of] : sums) {
-    total += of.first;
-    squared_counts += of.second * of.second;
-  }
-  double between = 0;
-  for (const auto& [table, of] : sums) { between += of.second * std::pow(of.first / of.second - total / all, 2); }
-  double within = 0;
-  for (const HeldOutError& each : rows) {
-    const auto& [sum, count] = sums.at(each.table);
-    within += std::pow(each.error - sum / count, 2);
-  }
-  if (tables < 2 || all == tables || between + within == 0) { return 1; }
-  const double mean_count = (all - squared_counts / all) / (tables - 1);
-  between /= tables - 1;
-  within /= all - tables;
-  return std::clamp((between - within) / (between + (mean_count - 1) * within), 0.0, 1.0);
-}
-
-/// As how many independent rows these count, where each table counts alike: the design effect of cluster sampling
-/// (Kish, "Survey Sampling", 1965).
-double independent_rows(const std::vector<HeldOutError>& rows) {
-  std::map<std::size_t, std::pair<double, double>> sums;  // by table: errors, rows
-  for (const HeldOutError& each : rows) {
-    auto& [sum, count] = sums[each.table];
-    sum += each.error;
-    ++count;
-  }
-  const double shared = shared_in_tables(rows, sums);
-  double variance = 0;  // of the mean over tables, in units of that of a row, times the tables squared
-  for (const auto& [table, of] : sums) { variance += shared + (1 - shared) / of.second; }
-  return static_cast<double>(sums.size() * sums.size()) / variance;
-}
-
 /// The mean product of two rows of two tables of one stack, over the mean square. Of every table its mean counts, so
 /// that long ones do not count more.
 double shared_of(const std::vector<HeldOutError>& rows) {
@@ -104,10 +64,7 @@ Scatter scatter_of(const std::vector<HeldOutError>& rows) {
     up.emplace_back(each.error, weight);
     down.emplace_back(-each.error, weight);
   }
-  // A further row is as likely to lie between any two of n that came before it, or beyond them: with a share of 1 + 1/n
-  // of them, no fewer than claimed lie within (Vovk et al., "Algorithmic Learning in a Random World", 2005).
-  const double share = (1 - kOutside / 2) * (1 + 1 / independent_rows(rows));
-  return {std::exp(-quantile(down, share)), std::exp(quantile(up, share)), shared_of(rows),
+  return {std::exp(-quantile(down, 1 - kOutside / 2)), std::exp(quantile(up, 1 - kOutside / 2)), shared_of(rows),
           static_cast<std::uint32_t>(of_table.size())};
 }
 
