@@ -29,6 +29,7 @@ Algorithm rabenseifner_all_reduce();
 Algorithm swing_all_reduce();
 Algorithm swing_latency_all_reduce();
 Algorithm binomial_tree_all_reduce();
+Algorithm binomial_knomial_tree_all_reduce();
 Algorithm butterfly_all_reduce();
 Algorithm parameter_server_sharded_all_reduce();
 Algorithm parameter_server_dedicated_all_reduce();
@@ -58,6 +59,7 @@ Algorithm nvls_all_gather();
 Algorithm aggregation_tree_all_gather();
 Algorithm ring_broadcast();
 Algorithm binomial_tree_broadcast();
+Algorithm knomial_tree_broadcast();
 Algorithm scatter_all_gather_broadcast();
 Algorithm double_binary_tree_broadcast();
 Algorithm aggregation_tree_broadcast();
@@ -109,6 +111,7 @@ constexpr Maker kMakers[] = {
     swing_all_reduce,
     swing_latency_all_reduce,
     binomial_tree_all_reduce,
+    binomial_knomial_tree_all_reduce,
     butterfly_all_reduce,
     parameter_server_sharded_all_reduce,
     parameter_server_dedicated_all_reduce,
@@ -138,6 +141,7 @@ constexpr Maker kMakers[] = {
     aggregation_tree_all_gather,
     ring_broadcast,
     binomial_tree_broadcast,
+    knomial_tree_broadcast,
     scatter_all_gather_broadcast,
     double_binary_tree_broadcast,
     aggregation_tree_broadcast,

@@ -51,14 +51,14 @@ std::uint32_t Population::attachments() const {
 
 std::uint32_t Population::endpoints() const {
   if (!mixed()) { return members * endpoints_each(); }
-  return kinds.back().first_endpoint + kinds.back().members * kinds.back().node->gpus();
+  return kinds.back().first_endpoint + kinds.back().members * kinds.back().node->endpoints();
 }
 
 VertexId Population::endpoint(std::uint32_t e) const {
   if (!mixed()) { return VertexId{e / endpoints_each() * vertices_each() + e % endpoints_each()}; }
   const NodeKind& of = kind_at(kinds, e, &NodeKind::first_endpoint);
   const std::uint32_t own = e - of.first_endpoint;
-  return VertexId{of.first_vertex + own / of.node->gpus() * of.node->vertices() + own % of.node->gpus()};
+  return VertexId{of.first_vertex + own / of.node->endpoints() * of.node->vertices() + own % of.node->endpoints()};
 }
 
 VertexId Population::mixed_attachment(std::uint32_t a) const {
@@ -118,7 +118,7 @@ Population mixture(std::vector<NodeKind> kinds) {
     next.first_member += kind.members;
     next.first_vertex += kind.members * kind.node->vertices();
     next.first_attachment += kind.members * kind.node->nics();
-    next.first_endpoint += kind.members * kind.node->gpus();
+    next.first_endpoint += kind.members * kind.node->endpoints();
   }
   return {.members = next.first_member, .node = kinds.front().node, .kind = VertexKind::gpu, .kinds = std::move(kinds)};
 }

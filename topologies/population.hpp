@@ -38,7 +38,7 @@ struct Population {
   bool mixed() const { return !kinds.empty(); }
   /// Of every member. Require that nodes are of one kind; attachments_each, that all kinds have as many NICs.
   std::uint32_t vertices_each() const { return node ? node->vertices() : 1; }
-  std::uint32_t endpoints_each() const { return node ? node->gpus() : 1; }
+  std::uint32_t endpoints_each() const { return node ? node->endpoints() : 1; }
   std::uint32_t attachments_each() const { return node ? node->nics() : 1; }
   std::uint32_t vertices() const;
   std::uint32_t attachments() const;

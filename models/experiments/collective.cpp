@@ -8,6 +8,7 @@
 #include "models/execution/by_packets.hpp"
 #include "models/execution/candidate.hpp"
 #include "models/experiments/interval.hpp"
+#include "models/experiments/mpi.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/scenario/algorithm_choice.hpp"
 #include "models/experiments/table.hpp"
@@ -161,6 +162,15 @@ void put_ports(const Run& run, const RunResult& result, Record& record) {
                             result.simulated.network.observed);
 }
 
+/// Those of the run, and how the library calls what ran.
+std::vector<std::string> notes_of(const CollectiveSetup& setup, const Run& run, const RunResult& result) {
+  std::vector<std::string> notes = result.notes;
+  if (!setup.mpi) { return notes; }
+  const std::string note = mpi_note(*setup.mpi, setup.request(run.platform, run.size, {}));
+  if (!note.empty()) { notes.push_back(note); }
+  return notes;
+}
+
 Record record_of(const CollectiveSetup& setup, const Run& run, const RunResult& result) {
   Record record = run.head;
   const Collective collective = setup.collective(run.size);
@@ -172,7 +182,7 @@ Record record_of(const CollectiveSetup& setup, const Run& run, const RunResult& 
   record.put(kExtrapolated, result.extrapolated);
   record.put(kPadded, result.padded);
   std::optional<Overlap> beside;
-  std::vector<std::string> notes = result.notes;
+  std::vector<std::string> notes = notes_of(setup, run, result);
   if (setup.compute) {
     beside = overlap(result.time, *setup.compute, setup.offload);
     notes.push_back(overlap_note(*beside, result.size, *setup.compute));
@@ -306,15 +316,21 @@ std::vector<const Column*> CollectiveExperiment::csv_columns() const {
 
 std::vector<std::pair<std::string, std::string>> CollectiveExperiment::description(const Platform& platform) const {
   const Profile& profile = *platform.profile;
-  if (!setup_.verification) { return {{"profile", profile_text(profile)}}; }
+  std::vector<std::pair<std::string, std::string>> lines;
+  if (setup_.mpi) { lines.emplace_back("mpi", name_of(*setup_.mpi) + ", which chooses the algorithms"); }
+  if (!setup_.verification) {
+    lines.emplace_back("profile", profile_text(profile));
+    return lines;
+  }
   const Measurement& measurement = setup_.verification->measurement;
   std::string software = profile_text(profile);
   if (!profile.machine.empty() && !measurement.machine.empty() && profile.machine != measurement.machine) {
     software += fmt::format(" (of ANOTHER MACHINE than was measured: {})", profile.machine);
   }
-  return {{"profile", software},
-          {"measurement", fmt::format("{}: {}, algorithm {}; {}", measurement.id, measurement.hardware,
-                                      measurement.algorithm, measurement.source)}};
+  lines.emplace_back("profile", software);
+  lines.emplace_back("measurement", fmt::format("{}: {}, algorithm {}; {}", measurement.id, measurement.hardware,
+                                                measurement.algorithm, measurement.source));
+  return lines;
 }
 
 std::string CollectiveExperiment::footer(const std::vector<Record>& records) const {

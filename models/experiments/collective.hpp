@@ -11,6 +11,7 @@
 #include "models/execution/run.hpp"
 #include "models/experiments/experiment.hpp"
 #include "models/experiments/verification.hpp"
+#include "models/mpi/library.hpp"
 
 namespace athanor {
 
@@ -31,6 +32,7 @@ struct CollectiveSetup {
   std::vector<std::shared_ptr<const Algorithm>> imports;  ///< those among them that are not the catalog's
   std::shared_ptr<const AllToAllVSizes> exchange;         ///< of all-to-all-v; `sizes` then holds its payload
   Overrides overrides;
+  std::optional<MpiLibrary> mpi;            ///< which chooses among `algorithms` at each size
   std::shared_ptr<const NcclRuntime> nccl;  ///< on the platform and its ranks; null where the profile has no "nccl"
   std::optional<Verification> verification;
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/collective.hpp"
+#include "models/experiments/mpi.hpp"
 #include "models/experiments/scenario/algorithm_choice.hpp"
 #include "models/nccl/execution/runtime.hpp"
 #include "models/nccl/tuning/tables.hpp"
@@ -21,19 +22,21 @@ Collective CollectiveSetup::collective(Bytes size) const {
 }
 
 RunRequest CollectiveSetup::request(const Platform& platform, Bytes size, const SimulationOptions& options) const {
-  return {.cluster = *platform.cluster,
-          .profile = nccl ? platform.profile->on_nodes(nccl->communicator().nodes) : *platform.profile,
-          .collective = collective(size),
-          .element_size = size_of(type),
-          .algorithms = algorithms,
-          .overrides = overrides,
-          .options = options,
-          .seed = platform.seed,
-          .aggregation = platform.aggregation,
-          .type = type,
-          .reduction = reduction,
-          .nccl = nccl,
-          .calls = calls};
+  RunRequest request{.cluster = *platform.cluster,
+                     .profile = nccl ? platform.profile->on_nodes(nccl->communicator().nodes) : *platform.profile,
+                     .collective = collective(size),
+                     .element_size = size_of(type),
+                     .algorithms = algorithms,
+                     .overrides = overrides,
+                     .options = options,
+                     .seed = platform.seed,
+                     .aggregation = platform.aggregation,
+                     .type = type,
+                     .reduction = reduction,
+                     .nccl = nccl,
+                     .calls = calls};
+  if (mpi) { follow_mpi(*mpi, request); }
+  return request;
 }
 
 Measurement::Wanted CollectiveSetup::measured_like(std::string_view algorithm) const {

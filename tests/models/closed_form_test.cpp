@@ -29,6 +29,7 @@ std::uint32_t folds(std::uint32_t ranks) { return std::has_single_bit(ranks) ? 0
 bool any(std::uint32_t) { return true; }
 bool power_of_two(std::uint32_t ranks) { return std::has_single_bit(ranks); }
 bool power_of_two_and_one(std::uint32_t ranks) { return ranks > 2 && std::has_single_bit(ranks - 1); }
+bool power_of_four(std::uint32_t ranks) { return power_of_two(ranks) && std::countr_zero(ranks) % 2 == 0; }
 bool above_two(std::uint32_t ranks) { return ranks > 2; }
 
 /// For P ranks and n elements, which P and its greatest power of two divide: messages one after the other, elements
@@ -105,6 +106,12 @@ constexpr Law kOnOnePort[] = {
      [](std::uint32_t p, std::int64_t n) { return adding_at_once(doubling_form(p, n), 2); }},
     {all_reduce, "binomial_tree", power_of_two,
      [](std::uint32_t p, std::int64_t n) { return terms(2 * log2_up(p), 2 * log2_up(p) * n, log2_up(p) * n); }},
+    // Three sends of one rank follow each other in each level of the tree of radix 4.
+    {all_reduce, "binomial_knomial_tree", power_of_four,
+     [](std::uint32_t p, std::int64_t n) {
+       const std::uint32_t rounds = log2_up(p) + 3 * log2_up(p) / 2;
+       return terms(rounds, rounds * n, log2_up(p) * n);
+     }},
     {all_reduce, "butterfly", power_of_two, doubling_form},
     // A server adds while the next worker's message is on its way; only the last addition is not hidden.
     {all_reduce, "parameter_server_sharded", any,
@@ -128,6 +135,8 @@ constexpr Law kOnOnePort[] = {
     {broadcast, "ring", any, [](std::uint32_t p, std::int64_t n) { return terms(p - 1, (p - 1) * n, 0); }},
     {broadcast, "binomial_tree", any,
      [](std::uint32_t p, std::int64_t n) { return terms(log2_up(p), log2_up(p) * n, 0); }},
+    {broadcast, "knomial_tree", power_of_four,
+     [](std::uint32_t p, std::int64_t n) { return terms(3 * log2_up(p) / 2, 3 * log2_up(p) / 2 * n, 0); }},
     {broadcast, "scatter_all_gather", any,
      [](std::uint32_t p, std::int64_t n) { return terms(log2_up(p) + p - 1, 2 * (n - n / p), 0); }},
     {broadcast, "double_binary_tree", power_of_two_and_one,

@@ -3,15 +3,18 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/mpi.hpp"
 #include "models/experiments/scenario/software_section.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "sim/words.hpp"
 #include "tools/calibrate/anchors/table_checks.hpp"
+#include "tools/calibrate/calibration_json.hpp"
 #include "tools/calibrate/calibrations.hpp"
 #include "tools/calibrate/pool/pooled_fit.hpp"
 #include "tools/calibrate/pool/stack_cases.hpp"
 #include "tools/calibrate/pool/stack_profile.hpp"
+#include "tools/calibrate/tables/mpi_tables.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/cli/scenarios.hpp"
 #include "tools/cli/streams.hpp"
@@ -65,13 +68,63 @@ std::string changes(const PooledModel& model, const PooledFit& fit) {
   return text;
 }
 
-std::string summary(const PooledModel& model, const PooledFit& fit) {
+std::string error_lines(const std::vector<TableError>& errors) {
   std::string text = "# mean |error| in %                              <1MiB <64MiB  above\n";
-  for (const TableError& each : errors_by_table(model.tables(), fit.posterior.residuals)) {
+  for (const TableError& each : errors) {
     text += fmt::format("# {:<44} {:>6} {:>6} {:>6}\n", each.table, percent(each.errors, 0), percent(each.errors, 1),
                         percent(each.errors, 2));
   }
-  return text + changes(model, fit);
+  return text;
+}
+
+std::string summary(const PooledModel& model, const PooledFit& fit) {
+  return error_lines(errors_by_table(model.tables(), fit.posterior.residuals)) + changes(model, fit);
+}
+
+std::string summary(const Tables& tables, const MpiTablesFit& fit) {
+  std::string text = error_lines(errors_by_table(tables, fit.residuals)) + "# figures, and what was expected of them\n";
+  for (const MpiFigure& each : fit.figures) {
+    text += fmt::format("#   {:<24} {:>12.4g}, expected {:.4g} within a factor of {:.2g}\n", each.name,
+                        each.get(fit.profile), each.typical, std::exp(each.spread));
+  }
+  return text;
+}
+
+/// A figure at the bound of what is plausible explains nothing; a share may be all of the hardware.
+void check_bounds(const MpiTablesFit& fit) {
+  for (const MpiFigure& each : fit.figures) {
+    const double value = each.get(fit.profile);
+    const bool whole = each.most == 1;
+    if (value > each.least * 1.01 && (value < each.most * 0.99 || whole)) { continue; }
+    throw UsageError(
+        fmt::format("calibrate: {} ends at the bound of what is plausible; rows are of another machine than their "
+                    "scenario says, or of something that is not modelled",
+                    each.name));
+  }
+}
+
+ExitCode calibrate_mpi_on_tables(const CalibrateOptions& options, const Streams& streams, const Tables& tables) {
+  Progress progress(streams, !options.common.quiet);
+  MpiTablesFitSettings settings;
+  settings.progress = [&](const std::string& what) { progress.show("calibrating: " + what); };
+  const MpiTablesFit fit = fit_mpi_tables(tables, settings);
+  progress.clear();
+  check_bounds(fit);
+  Profile profile = fit.profile;
+  const Tables::MeasuredCase& first = tables.cases.front();
+  profile.name = profile_name(options);
+  profile.fitted = domain_of(tables);
+  const std::size_t count = profile.fitted.measurements.size();
+  profile.description =
+      fmt::format("{} as it was measured in {} table{}", name_of(*first.setup.mpi), count, count == 1 ? "" : "s");
+  profile.source = "athanor calibrate --backend tables";
+  profile.transport = first.platform.profile->transport;
+  write_profile(options, streams,
+                profile_json(profile, {{"date", calibration_date()},
+                                       {"versions", calibration_versions()},
+                                       {"fit", errors_json(errors_by_table(tables, fit.residuals))}}),
+                summary(tables, fit));
+  return ExitCode::ok;
 }
 
 }  // namespace
@@ -121,8 +174,9 @@ std::string figure_text(const Figure& figure, double value) {
 
 ExitCode calibrate_on_tables(const CalibrateOptions& options, const Streams& streams) {
   check_writable(*options.output);
-  Progress progress(streams, !options.common.quiet);
   Tables tables = tables_of(options);
+  if (are_of_mpi(tables)) { return calibrate_mpi_on_tables(options, streams, tables); }
+  Progress progress(streams, !options.common.quiet);
   std::vector<StackCase> cases = one_stack(tables);
   const SoftwarePool pool = expected_of_stacks(options);
   PooledModel model(std::move(tables), std::move(cases), pool);

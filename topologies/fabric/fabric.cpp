@@ -10,7 +10,8 @@ namespace athanor {
 
 std::string_view name(VertexKind kind) {
   static constexpr std::array<std::string_view, kVertexKinds> kNames = {
-      "gpu", "cpu", "memory", "pcie_switch", "nvswitch", "nic", "host", "leaf", "spine", "core", "router", "custom"};
+      "gpu",  "process", "cpu",   "memory", "pcie_switch", "nvswitch", "nic",
+      "host", "leaf",    "spine", "core",   "router",      "custom"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 

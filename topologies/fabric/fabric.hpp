@@ -15,6 +15,7 @@ using LinkId = Id<struct LinkTag>;
 
 enum class VertexKind : std::uint8_t {
   gpu,
+  process,  ///< on a core of a CPU: an endpoint of nodes whose ranks are no GPUs
   cpu,
   memory,
   pcie_switch,
@@ -29,7 +30,7 @@ enum class VertexKind : std::uint8_t {
 };
 enum class LinkKind : std::uint8_t { nvlink, c2c, pcie, socket, network };
 
-constexpr std::uint32_t kVertexKinds = 12;
+constexpr std::uint32_t kVertexKinds = 13;
 constexpr std::uint32_t kLinkKinds = 5;
 
 std::string_view name(VertexKind kind);

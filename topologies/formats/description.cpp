@@ -125,6 +125,7 @@ std::string quoted(const std::string& text) {
 std::string_view shape(VertexKind kind) {
   switch (kind) {
     case VertexKind::gpu:
+    case VertexKind::process:
     case VertexKind::host: return "box";
     case VertexKind::cpu:
     case VertexKind::memory: return "component";

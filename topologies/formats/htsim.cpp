@@ -72,6 +72,7 @@ class FatTree {
       case VertexKind::spine: return 2;
       case VertexKind::core: return 3;
       case VertexKind::gpu:
+      case VertexKind::process:
       case VertexKind::cpu:
       case VertexKind::memory:
       case VertexKind::pcie_switch:

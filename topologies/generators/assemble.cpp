@@ -120,12 +120,12 @@ std::uint32_t in_each(const Population& population, std::uint32_t (NodeTemplate:
   return equal ? first : 0;
 }
 
-/// That one GPU has to itself, of the GPU that has most.
+/// That one endpoint has to itself, of the one that has most.
 std::uint32_t nics_per_endpoint(const Population& population) {
   std::size_t most = 1;
   for (const NodeKind& kind : kinds_of(population)) {
-    for (std::uint32_t gpu = 0; kind.node && kind.node->nics() > 0 && gpu < kind.node->gpus(); ++gpu) {
-      most = std::max(most, kind.node->own_nics(gpu).size());
+    for (std::uint32_t local = 0; kind.node && kind.node->nics() > 0 && local < kind.node->endpoints(); ++local) {
+      most = std::max(most, kind.node->own_nics(local).size());
     }
   }
   return static_cast<std::uint32_t>(most);
@@ -246,7 +246,7 @@ Cluster assemble(const std::vector<AttachedNetwork>& networks, std::size_t used,
   for (std::string& assumed : assumptions(request, attached)) { cluster.warnings.push_back(std::move(assumed)); }
   cluster.endpoints.reserve(population.endpoints());
   for (std::uint32_t e = 0; e < population.endpoints(); ++e) { cluster.endpoints.push_back(population.endpoint(e)); }
-  cluster.endpoints_per_node = population.node ? in_each(population, &NodeTemplate::gpus) : 1;
+  cluster.endpoints_per_node = population.node ? in_each(population, &NodeTemplate::endpoints) : 1;
   cluster.nics_per_node = population.node ? in_each(population, &NodeTemplate::nics) : 0;
   cluster.nics_per_endpoint = nics_per_endpoint(population);
   cluster.nvswitches_reduce = nvswitches_reduce(population);

@@ -12,10 +12,27 @@ namespace athanor {
 
 namespace {
 
+/// Processes of the first half of the sockets, with their memories; of one socket: half of the processes.
+void add_half_of_processes(const NodeTemplate& node, CutSet& half) {
+  const NodeSpec& spec = node.spec();
+  const std::uint32_t sockets = spec.sockets / 2;
+  std::uint32_t inside = spec.processes / 2;
+  if (sockets > 0) {
+    for (inside = 0; inside < spec.processes && spec.socket_of(inside) < sockets;) { ++inside; }
+    half.inside.push_back({node.socket_vertex(0), sockets});
+    if (spec.memory_link) { half.inside.push_back({node.memory_vertex(0), sockets}); }
+  }
+  half.inside.push_back({0, inside});
+}
+
 /// GPUs below the first half of the sockets, with all that hangs there; of one socket: half of the GPUs.
 CutSet half_node(const NodeTemplate& node) {
   const NodeSpec& spec = node.spec();
   CutSet half{"half of the node", {}, true};
+  if (spec.processes > 0) {
+    add_half_of_processes(node, half);
+    return half;
+  }
   if (spec.graph) {
     for (const std::uint32_t v : first_half(*spec.graph)) { half.inside.push_back({v, 1}); }
     return half;
@@ -61,13 +78,13 @@ Cluster single_node(const NodeSpec& spec) {
   Cluster cluster;
   cluster.fabric = std::make_unique<Fabric>(builder.build());
   cluster.router = std::make_unique<RegularRouter>(*cluster.fabric, population, nullptr, RoutingChoice{});
-  for (std::uint32_t e = 0; e < spec.gpus; ++e) { cluster.endpoints.push_back(population.endpoint(e)); }
-  cluster.endpoints_per_node = spec.gpus;
+  for (std::uint32_t e = 0; e < spec.endpoints(); ++e) { cluster.endpoints.push_back(population.endpoint(e)); }
+  cluster.endpoints_per_node = spec.endpoints();
   cluster.nics_per_node = spec.nics;
   cluster.nvswitches_reduce = population.node->nvswitches_reduce();
   cluster.identity = spec.identity;
   cluster.alike_from_every_node = true;
-  if (spec.gpus > 1) { cluster.cut_sets.push_back(half_node(*population.node)); }
+  if (spec.endpoints() > 1) { cluster.cut_sets.push_back(half_node(*population.node)); }
   cluster.description = fmt::format("one {}", spec.name);
   return cluster;
 }

@@ -25,6 +25,7 @@ bool inside_a_node(VertexKind kind) {
     case VertexKind::nvswitch:
     case VertexKind::nic:
     case VertexKind::custom: return true;
+    case VertexKind::process:
     case VertexKind::host:
     case VertexKind::leaf:
     case VertexKind::spine:
@@ -247,8 +248,12 @@ std::vector<std::string> faults(const NodeSpec& spec) {
     check_port(spec, found);
     return found;
   }
-  if (spec.gpus == 0) { found.emplace_back("a node needs at least one GPU"); }
-  for (const auto& [count, what] : {std::pair(spec.gpus, "GPUs"), {spec.nics, "NICs"}, {spec.sockets, "sockets"}}) {
+  if (spec.endpoints() == 0) { found.emplace_back("a node needs at least one GPU or process"); }
+  if (spec.gpus > 0 && spec.processes > 0) {
+    found.emplace_back("the ranks of a node are its GPUs or its processes, not both");
+  }
+  for (const auto& [count, what] :
+       {std::pair(spec.gpus, "GPUs"), {spec.processes, "processes"}, {spec.nics, "NICs"}, {spec.sockets, "sockets"}}) {
     if (count <= kMaxDevicesPerNode) { continue; }
     found.push_back(fmt::format("{} {} in one node: at most {} are possible", count, what, kMaxDevicesPerNode));
   }
@@ -263,7 +268,8 @@ std::vector<std::string> faults(const NodeSpec& spec) {
   check_placed_once(spec, "GPU", spec.gpus, &PcieGroupSpec::gpus, found);
   check_placed_once(spec, "NIC", spec.nics, &PcieGroupSpec::nics, found);
   check_scale_up(spec, found);
-  check_link(spec.pcie_link, "PCIe", found);
+  if (spec.gpus + spec.nics > 0 || !spec.pcie.empty()) { check_link(spec.pcie_link, "PCIe", found); }
+  if (spec.processes > 0) { check_link(spec.core_link, "the link from core to socket", found); }
   if (spec.socket_link) { check_link(*spec.socket_link, "the link between sockets", found); }
   if (spec.memory_link) { check_link(*spec.memory_link, "the link from CPU to memory", found); }
   if (spec.c2c_link) { check_link(*spec.c2c_link, "the link from GPU to CPU", found); }

@@ -89,10 +89,11 @@ struct NicSpec {
   }
 };
 
-/// The inside of a node.
+/// The inside of a node. Its ranks are its GPUs, or processes on the cores of its CPUs: it has one or the other.
 struct NodeSpec {
   std::string name;
   std::uint32_t gpus = 0;
+  std::uint32_t processes = 0;  ///< as many on every socket, where that divides; socket after socket
   std::uint32_t nics = 0;
   std::variant<std::monostate, NvSwitchSpec, NvlinkMeshSpec> scale_up;  ///< monostate: no NVLink
   std::uint32_t sockets = 1;
@@ -103,7 +104,8 @@ struct NodeSpec {
   std::vector<PcieGroupSpec> pcie;   ///< trees; every GPU and every NIC is in exactly one group
   /// Between a socket and its memory; absent: memory is as fast as what goes to and from the socket.
   std::optional<LinkSpec> memory_link;
-  /// The inside written out, in place of all from scale_up to memory_link; gpus, nics and sockets count what is in it.
+  LinkSpec core_link;  ///< process to its socket: what one core moves to and from memory
+  /// The inside written out, in place of all from scale_up to core_link; gpus, nics and sockets count what is in it.
   std::optional<NodeGraph> graph;
 
   NicSpec nic;                    ///< of every NIC, where they are alike
@@ -112,6 +114,11 @@ struct NodeSpec {
   bool nvlink_access = true;  ///< GPUs exchange data over NVLink; else by host memory
   NodeIdentity identity;      ///< its gpu_direct and peer_access also decide what goes by host memory
 
+  std::uint32_t endpoints() const { return gpus + processes; }
+  /// The socket that a process is on.
+  std::uint32_t socket_of(std::uint32_t process) const {
+    return static_cast<std::uint32_t>(std::uint64_t{process} * sockets / processes);
+  }
   const NicSpec& nic_spec(std::uint32_t number) const { return own_nics.empty() ? nic : own_nics[number]; }
 };
 

@@ -30,6 +30,7 @@ NodeTemplate::NodeTemplate(const NodeSpec& spec) : spec_(spec) {
     add_nvlinks();
     add_pcie();
     add_sockets();
+    add_processes();
   }
   sort_links();
   find_paths();
@@ -64,6 +65,7 @@ void NodeTemplate::add_devices() {
     return first;
   };
   add(VertexKind::gpu, spec_.gpus);
+  add(VertexKind::process, spec_.processes);
   add(VertexKind::nvswitch, std::holds_alternative<NvSwitchSpec>(spec_.scale_up) ? 1 : 0);
   first_socket_ = add(VertexKind::cpu, spec_.sockets);
   const std::vector<PlacedGroup> groups = placed_groups(spec_);
@@ -143,6 +145,12 @@ void NodeTemplate::add_sockets() {
     for (std::uint32_t b = a + 1; b < spec_.sockets; ++b) {
       connect(first_socket_ + a, first_socket_ + b, *spec_.socket_link, LinkKind::socket);
     }
+  }
+}
+
+void NodeTemplate::add_processes() {
+  for (std::uint32_t process = 0; process < spec_.processes; ++process) {
+    connect(process, first_socket_ + spec_.socket_of(process), spec_.core_link, LinkKind::socket);
   }
 }
 
@@ -271,17 +279,17 @@ void NodeTemplate::choose_nics() {
   std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>> sharers;
   for (std::uint32_t local = 0; local < vertices(); ++local) {
     std::vector<std::uint32_t> nearest = nearest_nics(local);
-    if (local < spec_.gpus) {
+    if (local < spec_.endpoints()) {
       sharers[std::move(nearest)].push_back(local);
     } else {
       own_nics_[local] = std::move(nearest);
     }
   }
-  for (const auto& [nearest, gpus] : sharers) {
-    const std::size_t share = (nearest.size() + gpus.size() - 1) / gpus.size();
-    for (std::size_t turn = 0; turn < gpus.size(); ++turn) {
+  for (const auto& [nearest, endpoints] : sharers) {
+    const std::size_t share = (nearest.size() + endpoints.size() - 1) / endpoints.size();
+    for (std::size_t turn = 0; turn < endpoints.size(); ++turn) {
       for (std::size_t i = 0; i < share; ++i) {
-        own_nics_[gpus[turn]].push_back(nearest[(turn * share + i) % nearest.size()]);
+        own_nics_[endpoints[turn]].push_back(nearest[(turn * share + i) % nearest.size()]);
       }
     }
   }
@@ -305,6 +313,10 @@ void NodeTemplate::choose_memories() {
 }
 
 std::optional<std::uint32_t> NodeTemplate::staging(std::uint32_t from, std::uint32_t to) const {
+  if (from < spec_.processes && to < spec_.processes) {
+    const bool memories = spec_.memory_link && from != to && next_port(from, to) != kNoPort;
+    return memories ? std::optional(first_memory_ + spec_.socket_of(to)) : std::nullopt;
+  }
   if (nearest_memory_.empty() || from == to || next_port(from, to) == kNoPort) { return {}; }
   const auto is = [this](std::uint32_t local, VertexKind kind) { return vertices_[local].kind == kind; };
   const bool to_gpu = is(to, VertexKind::gpu);

@@ -12,8 +12,8 @@
 namespace athanor {
 
 /// The vertices, links and shortest paths of one node; all nodes of a cluster are copies of it.
-/// Vertices are numbered within the node: GPUs first, then NVSwitch, sockets, PCIe switches, memories, NICs; those of a
-/// node that is written out in the order of its list.
+/// Vertices are numbered within the node: GPUs or processes first, then NVSwitch, sockets, PCIe switches, memories,
+/// NICs; those of a node that is written out in the order of its list.
 ///
 /// Paths are shortest in links. NICs are never passed through; a GPU only between two NVLinks of a mesh, and at most
 /// one. Among equals NVLink is taken before PCIe, then the greater rate of the narrowest link, then the lower port.
@@ -33,6 +33,8 @@ class NodeTemplate {
   std::uint32_t vertices() const { return static_cast<std::uint32_t>(vertices_.size()); }
   std::uint32_t links() const { return static_cast<std::uint32_t>(links_.size()); }
   std::uint32_t gpus() const { return spec_.gpus; }
+  /// GPUs or processes: its first vertices, where ranks are.
+  std::uint32_t endpoints() const { return spec_.endpoints(); }
   /// False where it has NVSwitches that only pass on.
   bool nvswitches_reduce() const {
     const auto* nvswitch = std::get_if<NvSwitchSpec>(&spec_.scale_up);
@@ -49,6 +51,9 @@ class NodeTemplate {
   std::optional<std::uint32_t> number_of_nic(std::uint32_t nic) const { return numbers_[nic]; }
   /// What a NIC is to its network. Requires nics() > 0.
   const NicSpec& nic(std::uint32_t number = 0) const { return spec_.nic_spec(nics_[number]); }
+  /// Of a socket, and of its memory where memories are devices. Require a node that is not written out.
+  std::uint32_t socket_vertex(std::uint32_t socket) const { return first_socket_ + socket; }
+  std::uint32_t memory_vertex(std::uint32_t socket) const { return first_memory_ + socket; }
   /// Ports that a vertex has inside the node; a NIC's network port is the one after them.
   std::uint32_t ports(std::uint32_t local) const { return first_link_[local + 1] - first_link_[local]; }
 
@@ -57,7 +62,8 @@ class NodeTemplate {
   std::uint32_t neighbour(std::uint32_t from, std::uint16_t port) const { return links_[first_link_[from] + port].to; }
   /// The memory (or CPU, where memories are no devices) by which data goes between GPUs that neither NVLink nor peer
   /// access joins, and between a GPU and a NIC without GPUDirect: that of the GPU which receives, or which sends to a
-  /// NIC. Nothing where next_port leads the whole way.
+  /// NIC. Between processes it is the memory of the socket of the one that receives, where memories are devices.
+  /// Nothing where next_port leads the whole way.
   std::optional<std::uint32_t> staging(std::uint32_t from, std::uint32_t to) const;
   /// The NICs that `local` uses unless told otherwise, at least one: of those that are fewest links away its share,
   /// when the GPUs that have the same ones nearest divide them, in order. On a DGX GPU i has NIC i; where a GPU has
@@ -85,6 +91,7 @@ class NodeTemplate {
   void add_nvlinks();
   void add_pcie();
   void add_sockets();
+  void add_processes();
   void connect(std::uint32_t a, std::uint32_t b, const LinkSpec& spec, LinkKind kind);
   void sort_links();
   void find_paths();

@@ -49,6 +49,7 @@ struct NodeConfig {
   std::optional<NetworkLink> port;   ///< of every NIC of the graph, where no preset is named
   std::optional<GpuConfig> gpu;
   std::optional<std::uint32_t> gpus;
+  std::optional<std::uint32_t> processes;  ///< on the cores of its CPUs: its ranks, in place of GPUs
   std::optional<ScaleUpConfig> scale_up;
   std::optional<std::uint32_t> sockets;
   std::optional<LinkConfig> socket_link;
@@ -56,6 +57,7 @@ struct NodeConfig {
   std::optional<LinkConfig> c2c_link;
   std::optional<LinkConfig> nic_link;
   std::optional<LinkConfig> memory_link;
+  std::optional<LinkConfig> core_link;
   std::optional<std::vector<PcieGroupSpec>> pcie;
   std::optional<NicConfig> nic;
   std::optional<std::uint32_t> nics;

@@ -16,6 +16,7 @@ void visit_vertex(Fields& fields, GraphConfig::Vertex& vertex) {
   fields.required("name", vertex.name, "Its name, used by links and reports");
   Names<VertexKind> kinds = {};
   for (std::uint32_t kind = 0; kind < kVertexKinds; ++kind) {
+    if (static_cast<VertexKind>(kind) == VertexKind::process) { continue; }  // a host of a graph takes ranks
     kinds.named.push_back({name(static_cast<VertexKind>(kind)), static_cast<VertexKind>(kind)});
   }
   fields.optional("kind", vertex.kind, "Ranks are placed on gpus, or on hosts where there is no gpu", kinds);

@@ -16,21 +16,22 @@ namespace athanor {
 
 namespace {
 
-/// Every two GPUs of a node must reach each other, and every GPU a NIC where there are any.
+/// Every two GPUs or processes of a node must reach each other, and each of them a NIC where there are any.
 void check_reachable(const NodeSpec& spec, const SourceLocation& place, Problems& problems) {
   const NodeTemplate node(spec);
   const auto joined = [&](std::uint32_t from, std::uint32_t to) {
     return from == to || node.next_port(from, to) != NodeTemplate::kNoPort;
   };
-  for (std::uint32_t from = 0; from < spec.gpus; ++from) {
-    for (std::uint32_t to = 0; to < spec.gpus; ++to) {
+  const char* const rank = spec.processes > 0 ? "process" : "GPU";
+  for (std::uint32_t from = 0; from < spec.endpoints(); ++from) {
+    for (std::uint32_t to = 0; to < spec.endpoints(); ++to) {
       if (joined(from, to)) { continue; }
-      problems.add({"unreachable", fmt::format("GPU {} of the node cannot reach GPU {}", from, to), place,
+      problems.add({"unreachable", fmt::format("{0} {1} of the node cannot reach {0} {2}", rank, from, to), place,
                     "join the sockets by \"socket_link\", or the GPUs by NVLink"});
       return;
     }
     if (spec.nics > 0 && !joined(from, node.nic_vertex(node.nearest_nic(from)))) {
-      problems.add({"unreachable", fmt::format("GPU {} of the node reaches no NIC", from), place,
+      problems.add({"unreachable", fmt::format("{} {} of the node reaches no NIC", rank, from), place,
                     "put a NIC on its socket, or join the sockets by \"socket_link\""});
       return;
     }

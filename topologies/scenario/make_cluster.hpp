@@ -24,7 +24,8 @@ std::optional<Cluster> make_cluster(const ClusterConfig& config, const Presets& 
 /// The inside of a node: a preset with the changes made to it. None, and problems, when something is wrong.
 std::optional<NodeSpec> make_node(const NodeConfig& config, const Presets& presets, Problems& problems);
 
-/// The GPU of a node, which may be that of its preset; none where nothing says it.
+/// The GPU that the ranks of a node are, which may be that of its preset; none where nothing says it, or ranks are
+/// processes.
 std::optional<GpuConfig> gpu_of(const NodeConfig& config, const Presets& presets);
 
 /// Names looked up: none, and problems, where two vertices have one name, or a link names none or joins one to itself.

@@ -25,6 +25,22 @@ void fill_identity(NodeConfig& node, const NodeConfig& base) {
   if (!said.peer_access) { fill(node.peer_access, base.peer_access); }
 }
 
+/// GPUs or processes: what the text says has no room for the other of its preset.
+void fill_ranks(NodeConfig& node, const NodeConfig& base) {
+  if (!node.gpus) { fill(node.processes, base.processes); }
+  if (node.processes) { return; }
+  fill(node.gpus, base.gpus);
+  fill(node.scale_up, base.scale_up);
+}
+
+/// The same groups without their GPUs.
+void leave_out_gpus(std::vector<PcieGroupSpec>& groups) {
+  for (PcieGroupSpec& group : groups) {
+    group.gpus.clear();
+    leave_out_gpus(group.groups);
+  }
+}
+
 /// What the text leaves out comes from its preset.
 bool complete(NodeConfig& node, const Presets& presets, Problems& problems) {
   if (!node.preset) { return true; }
@@ -32,14 +48,14 @@ bool complete(NodeConfig& node, const Presets& presets, Problems& problems) {
   if (preset == nullptr) { return false; }
   const NodeConfig& base = preset->node;
   fill(node.gpu, base.gpu);
-  fill(node.gpus, base.gpus);
-  fill(node.scale_up, base.scale_up);
+  fill_ranks(node, base);
   fill(node.sockets, base.sockets);
   fill(node.socket_link, base.socket_link);
   fill(node.pcie_link, base.pcie_link);
   fill(node.c2c_link, base.c2c_link);
   fill(node.nic_link, base.nic_link);
   fill(node.memory_link, base.memory_link);
+  fill(node.core_link, base.core_link);
   fill(node.pcie, base.pcie);
   fill(node.cpu, base.cpu);
   if (is_alike(node.gpu, base.gpu)) { fill_identity(node, base); }
@@ -65,6 +81,7 @@ class NodeMaker {
       return spec_;
     }
     spec_.gpus = config_.gpus.value_or(0);
+    spec_.processes = config_.processes.value_or(0);
     spec_.sockets = config_.sockets.value_or(1);
     add_gpu();
     add_scale_up();
@@ -73,9 +90,12 @@ class NodeMaker {
     if (config_.c2c_link) { spec_.c2c_link = link(*config_.c2c_link); }
     if (config_.nic_link) { spec_.nic_link = link(*config_.nic_link); }
     if (config_.memory_link) { spec_.memory_link = link(*config_.memory_link); }
+    if (config_.core_link) { spec_.core_link = link(*config_.core_link); }
     add_nics();
+    if (spec_.processes > 0) { gpu_.reset(); }  // its PCIe is all that counts of it
     add_identity();
     spec_.pcie = config_.pcie ? *config_.pcie : all_on_one_socket();
+    if (spec_.processes > 0) { leave_out_gpus(spec_.pcie); }
     return spec_;
   }
 
@@ -97,9 +117,17 @@ class NodeMaker {
   LinkSpec link_of(const std::optional<LinkConfig>& config) { return config ? link(*config) : LinkSpec{}; }
 
   void add_gpu() {
-    if (!config_.gpus) { problem("missing-key", "a node needs \"gpus\"", config_.place, "say how many GPUs it has"); }
+    if (!config_.gpus && !config_.processes) {
+      problem("missing-key", "a node needs \"gpus\" or \"processes\"", config_.place,
+              "say how many GPUs it has, or how many processes run on the cores of its CPUs");
+    }
+    if (config_.processes && !config_.core_link) {
+      problem("missing-key", "a node with \"processes\" needs \"core_link\"", config_.place,
+              R"(write "core_link": "core", or the figures of one)");
+    }
     if (config_.gpu) { gpu_ = made(*config_.gpu, presets_.gpus, problems_); }
-    if (!config_.gpu && !config_.pcie_link) {
+    const bool on_pcie = !config_.processes || config_.nics.value_or(0) > 0 || !config_.nic_models.empty();
+    if (on_pcie && !config_.gpu && !config_.pcie_link) {
       problem("missing-key", "a node needs \"gpu\" or \"pcie_link\"", config_.place,
               R"(write "gpu": "H100-SXM-80GB", or "pcie_link": "pcie5x16")");
     }
@@ -199,6 +227,7 @@ class NodeMaker {
     PcieGroupSpec group;
     for (std::uint32_t gpu = 0; gpu < spec_.gpus; ++gpu) { group.gpus.push_back(gpu); }
     for (std::uint32_t nic = 0; nic < spec_.nics; ++nic) { group.nics.push_back(nic); }
+    if (group.gpus.empty() && group.nics.empty()) { return {}; }
     return {group};
   }
 
@@ -215,6 +244,7 @@ class NodeMaker {
 }  // namespace
 
 std::optional<GpuConfig> gpu_of(const NodeConfig& config, const Presets& presets) {
+  if (config.processes) { return std::nullopt; }
   if (config.gpu || !config.preset) { return config.gpu; }
   const auto preset = presets.nodes.find(*config.preset);
   return preset == presets.nodes.end() ? std::nullopt : preset->second.node.gpu;
@@ -224,6 +254,10 @@ std::optional<NodeSpec> make_node(const NodeConfig& config, const Presets& prese
   const std::size_t before = problems.size();
   NodeConfig full = config;
   if (!complete(full, presets, problems)) { return std::nullopt; }
+  if (config.core_link && !full.processes) {
+    problems.add({"no-effect", "\"core_link\" joins processes to their socket, and the node has none",
+                  config.core_link->place, R"(leave it out, or write "processes": 16)"});
+  }
   NodeSpec spec = NodeMaker(full, presets, problems).make();
   if (problems.size() > before) { return std::nullopt; }
   for (const std::string& fault : faults(spec)) { problems.add({"node", fault, config.place, ""}); }

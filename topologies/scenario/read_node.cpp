@@ -103,7 +103,7 @@ void read_node_graph(Fields& fields, NodeConfig& node) {
                          "All devices inside and their links, in place of all keys that describe them");
   fields.optional_object("port", node.port, "Of every NIC of a \"graph\", to the network; or name a preset by \"nic\"");
   for (const char* key : {"preset", "gpu", "gpus", "scale_up", "sockets", "socket_link", "pcie_link", "c2c_link",
-                          "nic_link", "memory_link", "pcie", "nics"}) {
+                          "nic_link", "memory_link", "core_link", "processes", "pcie", "nics"}) {
     if (!node.graph || !fields.has(key)) { continue; }
     fields.problem(key, "conflict", "a node that is written out as a \"graph\" has all devices and links in it",
                    fmt::format("leave out \"{}\"", key));
@@ -116,12 +116,27 @@ void read_node_graph(Fields& fields, NodeConfig& node) {
   }
 }
 
+/// What says something of GPUs beside processes.
+void check_processes(Fields& fields, const NodeConfig& node) {
+  if (!node.processes) { return; }
+  for (const char* key : {"gpu", "gpus", "scale_up", "c2c_link", "nic_link", "gpu_direct", "peer_access", "compute_capability"}) {
+    if (!fields.has(key)) { continue; }
+    fields.problem(key, "conflict",
+                   fmt::format("the ranks of a node are its \"processes\", and \"{}\" is of GPUs", key),
+                   fmt::format("leave out \"{}\" or \"processes\"", key));
+  }
+}
+
 }  // namespace
 
 void visit(Fields& fields, NodeConfig& node) {
   read_node_graph(fields, node);
   optional_device(fields, "gpu", "A GPU preset, one with changes, or a GPU in full", node.gpu);
   fields.optional("gpus", node.gpus, "GPUs in the node", {1, kMaxDevicesPerNode});
+  fields.optional(
+      "processes", node.processes,
+      "Processes on the cores of its CPUs, which then are its ranks in place of GPUs; as many on each socket",
+      {1, kMaxDevicesPerNode});
   fields.optional_object("scale_up", node.scale_up, "The GPUs' own network", visit_scale_up);
   fields.optional("sockets", node.sockets, "CPU sockets", {1, kMaxDevicesPerNode});
   optional_link(fields, "socket_link", "Between every two sockets", node.socket_link);
@@ -129,6 +144,7 @@ void visit(Fields& fields, NodeConfig& node) {
   optional_link(fields, "c2c_link", "GPU to its socket in place of PCIe", node.c2c_link);
   optional_link(fields, "nic_link", "GPU straight to each NIC of its group, beside PCIe", node.nic_link);
   optional_link(fields, "memory_link", "Between a CPU socket and its memory; default: no limit", node.memory_link);
+  optional_link(fields, "core_link", "Between a core and its socket; of nodes with \"processes\"", node.core_link);
   fields.optional_value(
       "pcie", "What hangs together on a socket; every GPU and NIC is in one group", [&](FieldValue& value) {
         const auto visit_outermost = [](Fields& group, PcieGroupSpec& spec) { visit_group(group, 1, spec); };
@@ -140,6 +156,7 @@ void visit(Fields& fields, NodeConfig& node) {
   fields.optional_value("nics", "How many are in the node; or a list of models, each with its count",
                         [&](FieldValue& value) { read_nics(value, node); });
   read_identity(fields, node);
+  check_processes(fields, node);
   if (!node.nic_models.empty() && fields.has("nic")) {
     fields.problem("nic", "conflict", "the list \"nics\" names the model of every NIC", "leave out \"nic\"");
   }

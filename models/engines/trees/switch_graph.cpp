@@ -20,6 +20,7 @@ bool is_switch(VertexKind kind) {
     case VertexKind::core:
     case VertexKind::router: return true;
     case VertexKind::gpu:
+    case VertexKind::process:
     case VertexKind::cpu:
     case VertexKind::memory:
     case VertexKind::pcie_switch:

@@ -99,6 +99,7 @@ void read_algorithm_choice(Fields& fields, std::optional<CollectiveKind> kind, I
                         });
   if (!fields.reading()) { return; }
   choice.place = fields.place("algorithm");
+  choice.named = fields.has("algorithm");
   if (kind && choice.algorithms.empty()) { choice.algorithms = algorithms_of(*kind); }
 }
 

@@ -30,6 +30,7 @@ class ImportCache {
 struct AlgorithmChoice {
   std::vector<const Algorithm*> algorithms;
   std::vector<std::shared_ptr<const Algorithm>> imports;
+  bool named = false;    ///< does the text have "algorithm"?
   bool each = false;     ///< is every algorithm reported, instead of the fastest?
   SourceLocation place;  ///< of "algorithm", or of what it belongs to where it is absent
 };

@@ -12,7 +12,9 @@ namespace {
 
 std::string summary(const NodePreset& preset) {
   const NodeConfig& node = preset.node;
-  std::string text = fmt::format("{} x {}", node.gpus.value_or(0), node.gpu ? name_of(*node.gpu) : "?");
+  std::string text = node.processes
+                         ? fmt::format("{} processes", *node.processes)
+                         : fmt::format("{} x {}", node.gpus.value_or(0), node.gpu ? name_of(*node.gpu) : "?");
   for (const NicCountConfig& model : node.nic_models) {
     text += fmt::format(", {} x {}", model.count, name_of(model.nic));
   }

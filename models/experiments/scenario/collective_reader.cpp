@@ -6,6 +6,7 @@
 #include "models/execution/by_packets.hpp"
 #include "models/execution/choice.hpp"
 #include "models/experiments/jobs.hpp"
+#include "models/experiments/mpi.hpp"
 #include "models/experiments/scenario/aggregation_section.hpp"
 #include "models/experiments/scenario/collective_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
@@ -83,9 +84,9 @@ bool fits_without_group(const CollectiveSetup& setup, RunRequest request) {
 using Reasons = std::vector<std::pair<const Algorithm*, std::string>>;
 
 /// Why each of the algorithms cannot run; one that can: none of them.
-Reasons obstacles(const CollectiveSetup& setup, const RunRequest& request) {
+Reasons obstacles(const RunRequest& request) {
   Reasons reasons;
-  for (const Algorithm* algorithm : setup.algorithms) {
+  for (const Algorithm* algorithm : request.algorithms) {
     const std::optional<std::string> reason = why_not(request, *algorithm);
     if (!reason) { return {}; }
     reasons.emplace_back(algorithm, *reason);
@@ -119,7 +120,11 @@ void check_algorithms(const CollectiveSection& section, const Platform& platform
                       Problems& problems) {
   for (const Bytes size : setup.sizes) {
     const RunRequest request = setup.request(platform, size, {});
-    const Reasons reasons = obstacles(setup, request);
+    if (const auto reason = setup.mpi ? why_not_mpis(*setup.mpi, request) : std::nullopt) {
+      return problems.add({"algorithm-does-not-fit", *reason, section.choice.place,
+                           R"(choose other "sizes", or name an "algorithm" and leave "mpi" of "software" out)"});
+    }
+    const Reasons reasons = obstacles(request);
     if (reasons.empty() || falls_back(setup, request)) { continue; }
     return problems.add(no_algorithm(section, setup, request, size, reasons));
   }
@@ -168,6 +173,37 @@ void check_calls(Fields& fields, const CollectiveSection& section, const Collect
   }
 }
 
+/// What the library decides, and the section would.
+void check_left_to_mpi(Fields& fields, const CollectiveSection& section, const MpiLibrary& library) {
+  const Overrides& cut = section.overrides;
+  const std::pair<bool, const char*> asked[] = {
+      {section.choice.named, "algorithm"},        {cut.channels.has_value(), "channels"},
+      {cut.chunk.has_value(), "chunk"},           {cut.slices.has_value(), "slices"},
+      {cut.rotate.has_value(), "rotate"},         {cut.group.has_value(), "group"},
+      {cut.dimensions.has_value(), "dimensions"}, {cut.rings.has_value(), "rings"},
+      {section.jobs.has_value(), "jobs"}};
+  for (const auto& [said, key] : asked) {
+    if (!said) { continue; }
+    fields.problem(
+        "collective", "conflict",
+        fmt::format("\"{}\" does not go with \"mpi\" of \"software\": {} chooses the algorithm and how it is "
+                    "cut, of one job",
+                    key, library.name),
+        fmt::format("leave out \"{}\", or \"mpi\"", key));
+  }
+}
+
+/// The algorithms that the library takes at the sizes, each once.
+std::vector<const Algorithm*> chosen_algorithms(const CollectiveSetup& setup, const Platform& platform) {
+  std::vector<const Algorithm*> chosen;
+  for (const Bytes size : setup.sizes) {
+    for (const Algorithm* algorithm : setup.request(platform, size, {}).algorithms) {
+      if (std::count(chosen.begin(), chosen.end(), algorithm) == 0) { chosen.push_back(algorithm); }
+    }
+  }
+  return chosen;
+}
+
 /// By what the section names, and how it cuts it.
 Schedules schedules_of(const CollectiveSection& section) {
   const Overrides& cut = section.overrides;
@@ -211,7 +247,7 @@ class CollectiveReader : public ExperimentReader {
     common.ranks = section_.ranks.value_or(endpoints / setup.jobs);
     common.verification = parts.verification;
     if (common.ranks > 0 && common.ranks * std::uint64_t{setup.jobs} <= endpoints) {
-      price_by_pool(on_first_endpoints(platform, common.ranks), common.ranks, schedules_of(section_), parts);
+      price(on_first_endpoints(platform, common.ranks), parts, common);
     }
     common.calls = calls_of(section_, common, *platform.profile);
     check_calls(parts.fields, section_, common, *platform.profile);
@@ -221,6 +257,17 @@ class CollectiveReader : public ExperimentReader {
     if (common.verification) { check_verification(parts.fields, *platform.cluster, common); }
     common.offload = take_offload(parts);
     return parts.fields.ok();
+  }
+
+  void price(const Platform& own, CaseParts& parts, CollectiveSetup& common) const {
+    if (!parts.software || !parts.software->mpi) {
+      return price_by_pool(own, common.ranks, schedules_of(section_), parts);
+    }
+    check_mpi(own, parts);
+    check_left_to_mpi(parts.fields, section_, *parts.software->mpi);
+    if (!parts.fields.ok()) { return; }
+    common.mpi = parts.software->mpi;
+    common.algorithms = chosen_algorithms(common, parts.platform());
   }
 
   bool take_engines(CaseParts& parts, const JobsSetup& setup) const {

@@ -83,7 +83,7 @@ std::vector<Scope> scopes_of_software() {
            "leave it out, or simulate a collective, a training or a trace"},
           {{"/software"},
            &has_software,
-           "a pool prices collectives, and here are none",
+           "it carries out collectives, and here are none",
            "leave it out, or simulate a collective, a training or a trace"}};
 }
 

@@ -40,6 +40,15 @@ void keep(const std::string& key, FieldValue& value, Measurement::Facts& facts) 
   if (const auto number = json->whole()) { facts.emplace_back(key, *number); }
 }
 
+/// Of nodes without GPUs.
+std::string cpu_of(const Measurement::Facts& facts) {
+  for (const auto& [key, value] : facts) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (key == "cpu" && text != nullptr) { return *text; }
+  }
+  return "CPUs";
+}
+
 void read_hardware(Fields& fields, Measurement& measurement, Common& common) {
   std::string gpu;
   std::uint32_t nodes = 1;
@@ -56,8 +65,12 @@ void read_hardware(Fields& fields, Measurement& measurement, Common& common) {
                    R"(write "gpu": "H100 SXM" with "nodes" and "gpus_per_node", or "machine": "...")");
   }
   if (per_node && !common.ranks) { common.ranks = std::max(1U, nodes * *per_node); }
-  measurement.hardware =
-      per_node && !gpu.empty() ? fmt::format("{} x {} {}", nodes, *per_node, gpu) : measurement.machine;
+  if (per_node && *per_node == 0) {
+    measurement.hardware = fmt::format("{} x {}", nodes, cpu_of(measurement.hardware_facts));
+  } else {
+    measurement.hardware =
+        per_node && !gpu.empty() ? fmt::format("{} x {} {}", nodes, *per_node, gpu) : measurement.machine;
+  }
   if (!gpu.empty()) {
     measurement.hardware_facts.insert(measurement.hardware_facts.begin(),
                                       {{"gpu", gpu}, {"nodes", nodes}, {"gpus_per_node", per_node.value_or(0)}});

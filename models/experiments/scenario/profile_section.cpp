@@ -123,6 +123,18 @@ void check_gpus(Fields& fields, const Platform& platform) {
            : R"(write "cluster": {"shared_gpus": {"ranks": 8, "gpus": 1}}, or take another profile)");
 }
 
+/// NCCL runs on GPUs.
+void check_processes(Fields& fields, const Platform& platform) {
+  const Cluster& cluster = *platform.cluster;
+  const bool processes = std::any_of(cluster.endpoints.begin(), cluster.endpoints.end(), [&](VertexId endpoint) {
+    return cluster.fabric->vertex(endpoint).kind == VertexKind::process;
+  });
+  if (!processes || !platform.profile->nccl) { return; }
+  fields.problem(fields.has("profile") ? "profile" : "cluster", "profile-mismatch",
+                 fmt::format("profile '{}' is of NCCL, and ranks here are processes on CPUs", platform.profile->name),
+                 R"(take a "profile" of MPI, or nodes whose ranks are GPUs)");
+}
+
 void check_protocol(Fields& fields, const Platform& platform, const std::optional<std::string>& protocol) {
   if (!protocol) { return; }
   std::vector<std::string> names;
@@ -143,6 +155,7 @@ void check_protocol(Fields& fields, const Platform& platform, const std::optiona
 void check_profile(Fields& fields, const Platform& platform, const std::optional<std::string>& protocol) {
   check_threads(fields, platform);
   check_gpus(fields, platform);
+  check_processes(fields, platform);
   check_protocol(fields, platform, protocol);
 }
 

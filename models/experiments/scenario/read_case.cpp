@@ -123,7 +123,8 @@ void read_parts(CaseParts& parts) {
       [&](FieldValue& value) { read_profile(value, context.files, context.library, context.problems, profile); });
   if (profile.nccl) { tell_errors(context.pools.errors(context.library), profile); }
   parts.nccl = read_nccl(fields, profile);
-  fields.optional_object("software", parts.software, "What a stack without a profile consists of");
+  fields.optional_object("software", parts.software,
+                         "The library of MPI, or what a stack of NCCL without a profile consists of");
   platform.profile = std::make_shared<const Profile>(std::move(profile));
 }
 
@@ -182,6 +183,11 @@ std::optional<WorkloadNccl> prepare_workload(std::uint32_t ranks, CaseParts& par
                    "choose a profile of NCCL or MPI");
     return std::nullopt;
   }
+  if (parts.software && parts.software->mpi) {
+    fields.problem("software", "conflict", "what a library of MPI chooses is known of a collective by itself",
+                   R"(leave "mpi" out, or simulate a "collective")");
+    return std::nullopt;
+  }
   price_by_pool(on_first_endpoints(platform, ranks), ranks, Schedules::of_nccl, parts);
   take_offload(parts);
   if (!fields.ok()) { return std::nullopt; }
@@ -212,7 +218,7 @@ void refuse_software(std::string_view what, CaseParts& parts) {
                          "leave it out");
   }
   if (parts.software) {
-    parts.fields.problem("software", "conflict", fmt::format("{} has no software that a pool could price", what),
+    parts.fields.problem("software", "conflict", fmt::format("{} has no software that carries collectives out", what),
                          "leave it out");
   }
   if (parts.platform().shares_machine()) {

@@ -16,7 +16,44 @@
 
 namespace athanor {
 
+namespace {
+
+/// The newest release whose rules are known, where none is said.
+void read_mpi(Fields& fields, std::optional<MpiLibrary>& mpi) {
+  if (fields.writing() && !mpi) { return; }
+  MpiLibrary library = mpi.value_or(MpiLibrary{});
+  fields.optional("mpi", library.name,
+                  "Library of MPI that chooses the algorithms of a collective: " + joined(mpi_names(), ", "),
+                  OneOf{mpi_names()});
+  fields.optional("release", library.release, "Of that library; absent: the newest whose rules are known");
+  if (!fields.reading() || !fields.ok()) { return; }
+  if (!fields.has("mpi")) {
+    if (fields.has("release")) {
+      fields.problem("release", "conflict", "\"release\" is of the library that \"mpi\" names, and none is named",
+                     R"(add "mpi": "open-mpi", or leave it out; a release of NCCL is its "nccl")");
+    }
+    return;
+  }
+  const std::vector<std::string> known = mpi_releases(library.name);
+  if (!fields.has("release")) { library.release = known.back(); }
+  if (std::count(known.begin(), known.end(), library.release) == 0) {
+    fields.problem("release", "unknown-name",
+                   fmt::format("what {} {} chooses is not known here", library.name, library.release),
+                   fmt::format("known {} {}", known.size() == 1 ? "is" : "are", joined(known, ", ")));
+    return;
+  }
+  for (const char* key : {"pool", "nccl", "transport", "launch"}) {
+    if (!fields.has(key)) { continue; }
+    fields.problem(key, "conflict", fmt::format("\"{}\" is of NCCL, and {} carries collectives out", key, library.name),
+                   fmt::format("leave out \"{}\" or \"mpi\"", key));
+  }
+  mpi = library;
+}
+
+}  // namespace
+
 void visit(Fields& fields, SoftwareSection& section) {
+  read_mpi(fields, section.mpi);
   fields.optional("pool", section.pool, "What measured stacks tell of others: a name in profiles/pools/, or a file");
   fields.optional_value("nccl", "Release, of NCCL or RCCL, whose tuning tables decide; absent: the newest known",
                         [&](FieldValue& value) { visit_version(value, section.version.emplace()); });
@@ -167,6 +204,30 @@ std::string transport_of(const SoftwareSection& software, const NcclCommunicator
 }
 
 }  // namespace
+
+void check_mpi(const Platform& own, CaseParts& parts) {
+  const std::string& library = parts.software->mpi->name;
+  const auto conflict = [&](std::string_view key, const std::string& what, const char* hint) {
+    parts.fields.problem(key, "conflict", what, hint);
+  };
+  if (own.shares_machine()) {
+    conflict("software", "ranks that share one machine are no processes of " + library, R"(leave "mpi" out)");
+  }
+  if (parts.nccl) {
+    conflict("nccl", fmt::format("{} carries collectives out, and \"nccl\" asks how NCCL would", library),
+             R"(leave "nccl" out, or "mpi" of "software")");
+  } else if (own.profile->nccl) {
+    conflict("profile", fmt::format("{} carries collectives out, and the profile is of NCCL", library),
+             R"(take a "profile" of MPI, or leave "mpi" of "software" out)");
+  }
+  if (parts.fields.has("profile")) { return; }
+  Profile ideal = *parts.platform().profile;
+  ideal.description = fmt::format(
+      "no \"profile\" says what {} costs: no cost of software is counted; latency, bandwidth and contention of the "
+      "hardware only",
+      library);
+  parts.platform().profile = std::make_shared<const Profile>(std::move(ideal));
+}
 
 void price_by_pool(const Platform& own, std::uint32_t ranks, Schedules schedules, CaseParts& parts) {
   const bool asked = parts.software.has_value();

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "models/library/library.hpp"
+#include "models/mpi/library.hpp"
 #include "models/software/nccl.hpp"
 #include "models/software/software_pool.hpp"
 #include "models/training/compute_pool.hpp"
@@ -25,8 +26,10 @@ constexpr std::string_view kStepPool = "steps";
 /// How many processes drive the GPUs of a node.
 enum class Launch : std::uint8_t { process_per_gpu, process_per_node };
 
-/// What a stack consists of that has no profile of its own: its figures are those that a pool expects of its parts.
+/// What a stack consists of: a library of MPI that chooses algorithms, whose costs a profile has; or NCCL's without a
+/// profile of its own, whose figures are those that a pool expects of its parts.
 struct SoftwareSection {
+  std::optional<MpiLibrary> mpi;  ///< then nothing below counts
   std::string pool{kDefaultPool};
   std::optional<NcclVersion> version;  ///< none: the newest known
   std::string transport;               ///< of transports(), between nodes; "": as the nodes' NICs are
@@ -55,10 +58,14 @@ class PoolCache {
 /// Whether the scenario asks for what NCCL would not do by itself: schedules that are not NCCL's, or cut otherwise.
 enum class Schedules : std::uint8_t { of_nccl, of_the_user };
 
+/// Reports what a library of MPI in "software" does not go with, on such a platform; where no "profile" says what it
+/// costs, the ideal one says so. Requires one.
+void check_mpi(const Platform& own, CaseParts& parts);
+
 /// Gives the case's platform the profile that a pool expects of its parts, as seen by ranks that are `own` platform:
 /// where "software" asks for it, and where a scenario of NVIDIA's or AMD's GPUs has no "profile", NCCL's schedules, and
 /// a machine that NCCL runs on; elsewhere the ideal profile says why it is that. Reports what "software" does not go
-/// with.
+/// with. Requires no library of MPI in it.
 void price_by_pool(const Platform& own, std::uint32_t ranks, Schedules schedules, CaseParts& parts);
 
 }  // namespace athanor

@@ -50,7 +50,9 @@ std::optional<std::uint32_t> measured_nodes(const Measurement& measurement, std:
   for (const auto& [key, value] : measurement.hardware_facts) {
     const std::int64_t* number = std::get_if<std::int64_t>(&value);
     if (number != nullptr && key == "nodes") { nodes = *number; }
-    if (number != nullptr && key == "gpus_per_node") { per_node = *number; }
+    if (number != nullptr && (key == "ranks_per_node" || (key == "gpus_per_node" && per_node == 0))) {
+      per_node = *number;
+    }
   }
   return nodes > 0 && nodes * per_node == ranks ? std::optional(static_cast<std::uint32_t>(nodes)) : std::nullopt;
 }

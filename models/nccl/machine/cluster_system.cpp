@@ -55,6 +55,7 @@ class NodeReader {
       case VertexKind::nic:
         if (rate > 0) { locals_[v.value] = add_nic(vertex.index, rate); }
         return;
+      case VertexKind::process:
       case VertexKind::memory:
       case VertexKind::host:
       case VertexKind::leaf:

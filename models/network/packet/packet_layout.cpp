@@ -18,6 +18,7 @@ constexpr LinkIndex kNoLink{UINT32_MAX};
 bool in_node(VertexKind kind) {
   switch (kind) {
     case VertexKind::gpu:
+    case VertexKind::process:
     case VertexKind::cpu:
     case VertexKind::memory:
     case VertexKind::pcie_switch:
@@ -265,6 +266,7 @@ bool ShortestPaths::balances(VertexKind kind) {
     case VertexKind::router:
     case VertexKind::custom: return true;
     case VertexKind::gpu:
+    case VertexKind::process:
     case VertexKind::cpu:
     case VertexKind::memory:
     case VertexKind::pcie_switch:

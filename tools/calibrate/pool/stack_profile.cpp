@@ -36,6 +36,17 @@ std::vector<T> listed(const std::set<T>& values) {
   return {values.begin(), values.end()};
 }
 
+/// By band, from the smallest sizes on; null where a table has none.
+Json bands_json(const BandErrors& errors) {
+  Json json = Json::list();
+  for (std::size_t i = 0; i < errors.mean.size(); ++i) {
+    json.push_back(errors.points.at(i) == 0 ? Json() : Json(rounded(errors.mean.at(i))));
+  }
+  return json;
+}
+
+}  // namespace
+
 Profile::Domain domain_of(const Tables& tables) {
   std::set<std::string> measurements;
   std::set<std::string> collectives;
@@ -64,16 +75,6 @@ Profile::Domain domain_of(const Tables& tables) {
   return domain;
 }
 
-/// By band, from the smallest sizes on; null where a table has none.
-Json bands_json(const BandErrors& errors) {
-  Json json = Json::list();
-  for (std::size_t i = 0; i < errors.mean.size(); ++i) {
-    json.push_back(errors.points.at(i) == 0 ? Json() : Json(rounded(errors.mean.at(i))));
-  }
-  return json;
-}
-
-/// Null where no row was judged.
 Json errors_json(const std::vector<TableError>& errors) {
   Json json = Json::object();
   for (const TableError& each : errors) {
@@ -84,8 +85,6 @@ Json errors_json(const std::vector<TableError>& errors) {
   }
   return json;
 }
-
-}  // namespace
 
 std::string_view name(HeldOut what) {
   constexpr std::array<std::string_view, kHeldOuts> kNames{

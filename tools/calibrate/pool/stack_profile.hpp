@@ -27,6 +27,11 @@ struct TableError {
 };
 std::vector<TableError> errors_by_table(const Tables& tables, const std::vector<double>& residuals);
 
+/// Of the rows of tables: what a profile that is fitted to them covers.
+Profile::Domain domain_of(const Tables& tables);
+/// Under "fit" and the like of "calibration": by table and band; null where no row was judged.
+JsonValue errors_json(const std::vector<TableError>& errors);
+
 /// A profile as scenarios read it: costs, the domain of the rows of the stack's cases, and under "calibration" how far
 /// each table is off, fitted and held out.
 JsonValue stack_profile(Profile profile, const Tables& stack, const HeldOutResiduals& residuals, const StackNote& note);
