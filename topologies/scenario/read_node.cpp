@@ -119,7 +119,8 @@ void read_node_graph(Fields& fields, NodeConfig& node) {
 /// What says something of GPUs beside processes.
 void check_processes(Fields& fields, const NodeConfig& node) {
   if (!node.processes) { return; }
-  for (const char* key : {"gpu", "gpus", "scale_up", "c2c_link", "nic_link", "gpu_direct", "peer_access", "compute_capability"}) {
+  for (const char* key :
+       {"gpu", "gpus", "scale_up", "c2c_link", "nic_link", "gpu_direct", "peer_access", "compute_capability"}) {
     if (!fields.has(key)) { continue; }
     fields.problem(key, "conflict",
                    fmt::format("the ranks of a node are its \"processes\", and \"{}\" is of GPUs", key),
