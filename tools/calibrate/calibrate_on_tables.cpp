@@ -84,8 +84,10 @@ std::string summary(const PooledModel& model, const PooledFit& fit) {
 std::string summary(const Tables& tables, const MpiTablesFit& fit) {
   std::string text = error_lines(errors_by_table(tables, fit.residuals)) + "# figures, and what was expected of them\n";
   for (const MpiFigure& each : fit.figures) {
-    text += fmt::format("#   {:<24} {:>12.4g}, expected {:.4g} within a factor of {:.2g}\n", each.name,
-                        each.get(fit.profile), each.typical, std::exp(each.spread));
+    const Figure written{.unit = each.unit};
+    text += fmt::format("#   {:<24} {:>12}, expected {} within a factor of {:.2g}\n", each.name,
+                        figure_text(written, each.get(fit.profile)), figure_text(written, each.typical),
+                        std::exp(each.spread));
   }
   return text;
 }

@@ -31,6 +31,7 @@ struct Expected {
 template <class Reach>
 MpiFigure time(const char* name, Expected expected, Reach reach) {
   return {name,
+          FigureUnit::time,
           expected.typical * kMicrosecond,
           expected.spread,
           expected.least * kMicrosecond,
@@ -43,6 +44,7 @@ MpiFigure time(const char* name, Expected expected, Reach reach) {
 template <class Reach>
 MpiFigure rate(const char* name, Expected expected, Reach reach) {
   return {name,
+          FigureUnit::bandwidth,
           expected.typical * kGigabyte,
           expected.spread,
           expected.least * kGigabyte,
@@ -53,6 +55,7 @@ MpiFigure rate(const char* name, Expected expected, Reach reach) {
 
 MpiFigure network_efficiency() {
   return {"network.efficiency",
+          FigureUnit::share,
           0.9,
           0.2,
           0.02,

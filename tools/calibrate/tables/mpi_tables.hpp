@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "models/software/figures.hpp"
 #include "models/software/profile.hpp"
 #include "tools/calibrate/tables/table_rows.hpp"
 
@@ -15,6 +16,7 @@ bool are_of_mpi(const Tables& tables);
 /// One figure of a profile of MPI, and what is expected of it before any table is looked at.
 struct MpiFigure {
   std::string name;  ///< as profiles have it: "node.latency"
+  FigureUnit unit = FigureUnit::time;
   double typical = 1;
   double spread = 1;  ///< standard deviation of its logarithm
   double least = 1;   ///< bounds of what is plausible
