@@ -233,7 +233,7 @@ class Subjects {
     link_all(files::path(scenarios_) / "presets", data / "presets");
     files::remove(data / "presets" / (preset + ".json"));
     const std::string file = fmt::format("data_{}/presets/{}.json", preset, preset);
-    const std::vector<Seed> seeds = load(shipped({"presets/" + preset + ".json"}));
+    const std::vector<Seed> seeds = load(shipped({"presets/" + preset + ".json"}), 1U << 18U);
     const std::string list = preset == "models" ? "models" : "presets";
     add("preset-" + preset, Form::json, file, 3, seeds, by_command({"list", list, "--data", data.string()}));
   }

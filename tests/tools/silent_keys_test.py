@@ -90,10 +90,10 @@ EXCUSED = {
     # How a collective is cut counts for the algorithms that are cut so, of which a list may hold some and not others.
     "/collective/group", "/collective/rotate", "/collective/slices", "/collective/dimensions", "/collective/in_place",
     "/collective/reduction", "threads/collective/rings",
-    # Of kernels, operations and registered buffers that this one has not.
+    # Of kernels, operations, pipelines and registered buffers that this one has not.
     "/profile/copy_rate", "/profile/overlapped", "/nccl/registered_buffers", "/training/compute/attention",
     "/training/compute/attention_by_shape", "/training/compute/gemm/depth", "/training/compute/gemm/waves", "/training/compute/gemm/fp4", "/training/compute/gemm/fp8",
-    "/training/compute/interference", "/trace/cpu", "/trace/drop_absent", "/trace/format",
+    "/training/compute/interference", "/training/compute/pass_overhead", "/trace/cpu", "/trace/drop_absent", "/trace/format",
 }
 
 
