@@ -5,6 +5,8 @@
 
 #include <fmt/core.h>
 
+#include "tools/verify/ranking.hpp"
+
 namespace athanor {
 
 namespace {
@@ -116,13 +118,10 @@ std::vector<PlanChoice> plan_choices(const std::vector<PlanTrial>& trials) {
 std::string plan_choice_lines(const std::vector<PlanChoice>& choices) {
   std::string lines;
   for (const PlanChoice& each : choices) {
-    const std::string fastest =
-        each.predicted == each.measured
-            ? fmt::format("'{}' is predicted and measured to be the fastest", each.measured)
-            : fmt::format("'{}' is predicted, '{}' measured to be the fastest: choosing the former costs {:.1f} %",
-                          each.predicted, each.measured, each.regret * 100);
+    const auto quoted = [](const std::string& name) { return fmt::format("'{}'", name); };
     lines += fmt::format("# {} plans of {} on {} GPUs, {} sequences of {}: Kendall's tau {:.2f}; {}\n", each.plans,
-                         each.model, each.gpus, each.global_batch, each.sequence, each.tau, fastest);
+                         each.model, each.gpus, each.global_batch, each.sequence, each.tau,
+                         choice_text(quoted(each.predicted), quoted(each.measured), each.regret));
   }
   return lines;
 }

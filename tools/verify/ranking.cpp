@@ -105,16 +105,19 @@ std::string algorithm_error_lines(const std::vector<Record>& records) {
   return all.empty() ? lines : lines + fmt::format("# {:<26} {}\n", "all algorithms:", error_text(all));
 }
 
+std::string choice_text(const std::string& predicted, const std::string& measured, double regret) {
+  return predicted == measured
+             ? fmt::format("{} is predicted and measured to be the fastest", measured)
+             : fmt::format("{} is predicted, {} measured to be the fastest: choosing the former costs {:.1f} %",
+                           predicted, measured, regret * 100);
+}
+
 std::string ranking_lines(const std::vector<Ranking>& rankings) {
   std::string lines;
   for (const Ranking& ranking : rankings) {
-    const std::string choice =
-        ranking.predicted == ranking.measured
-            ? fmt::format("{} is predicted and measured to be the fastest", ranking.measured)
-            : fmt::format("{} is predicted, {} measured to be the fastest: choosing the former costs {:.1f} %",
-                          ranking.predicted, ranking.measured, ranking.regret * 100);
     lines += fmt::format("# {:>9}: rank correlation {:5.2f} of {} algorithms; {}\n", to_string(ranking.size),
-                         ranking.correlation, ranking.algorithms, choice);
+                         ranking.correlation, ranking.algorithms,
+                         choice_text(ranking.predicted, ranking.measured, ranking.regret));
   }
   return lines;
 }

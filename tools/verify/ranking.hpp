@@ -26,6 +26,9 @@ std::vector<Ranking> rankings(const std::vector<Record>& records);
 /// {"case", "bytes", "algorithms", "correlation", "predicted", "measured", "regret"}.
 JsonValue to_json(const Ranking& ranking);
 
+/// "A is predicted and measured to be the fastest", or what choosing the predicted one costs.
+std::string choice_text(const std::string& predicted, const std::string& measured, double regret);
+
 /// Median and worst |error| of each algorithm and of all, one line each.
 std::string algorithm_error_lines(const std::vector<Record>& records);
 std::string ranking_lines(const std::vector<Ranking>& rankings);

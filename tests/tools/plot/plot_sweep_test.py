@@ -179,10 +179,28 @@ class Figures(unittest.TestCase):
             self.assertEqual([figure.key for figure in DECLARED.usual([row])], keys, row)
 
 
-class Intervals(unittest.TestCase):
-    def known(self, rows, low=0.8, high=1.5):
-        return [dict(row, time_low_us=low * row["time_us"], time_high_us=high * row["time_us"]) for row in rows]
+def known(rows, low=0.8, high=1.5):
+    """With the ends of an interval."""
+    return [dict(row, time_low_us=low * row["time_us"], time_high_us=high * row["time_us"]) for row in rows]
 
+
+class IntervalEnds(unittest.TestCase):
+    def test_a_time_has_its_ends_and_a_rate_is_in_inverse_proportion_to_them(self):
+        row = known(sweep([1024], ranks=[2]))[0]
+        time, rate, other = (DECLARED.of(key) for key in ("time_us", "busbw_gbps", "mfu"))
+        self.assertEqual(time.interval(row), (0.8, 1.5))
+        low, high = rate.interval(row)
+        self.assertAlmostEqual(low * 1.5, row["busbw_gbps"])
+        self.assertAlmostEqual(high * 0.8, row["busbw_gbps"])
+        self.assertIsNone(other.interval(dict(row, mfu=0.5)))  # nobody declares one
+
+    def test_what_is_missing_null_or_no_time_is_no_interval(self):
+        row = known(sweep([1024], ranks=[2]))[0]
+        for change in ({"time_low_us": None}, {"time_high_us": None}, {"time_low_us": 0}, {"time_us": 0}, {"time_us": None}):
+            self.assertIsNone(DECLARED.of("time_us").interval({**row, **change}), change)
+
+
+class Intervals(unittest.TestCase):
     def panels(self, rows, key=None):
         """name -> (paths of bands as (lowest, highest) over all places, texts), of the first panel."""
         found = {}
@@ -193,45 +211,31 @@ class Intervals(unittest.TestCase):
             pyplot.close(figure)
         return found
 
-    def test_a_time_has_its_ends_and_a_rate_is_in_inverse_proportion_to_them(self):
-        known = self.known(sweep([1024], ranks=[2]))[0]
-        time, rate, other = (DECLARED.of(key) for key in ("time_us", "busbw_gbps", "mfu"))
-        self.assertEqual(time.interval(known), (0.8, 1.5))
-        low, high = rate.interval(known)
-        self.assertAlmostEqual(low * 1.5, known["busbw_gbps"])
-        self.assertAlmostEqual(high * 0.8, known["busbw_gbps"])
-        self.assertIsNone(other.interval(dict(known, mfu=0.5)))  # nobody declares one
-
-    def test_what_is_missing_null_or_no_time_is_no_interval(self):
-        known = self.known(sweep([1024], ranks=[2]))[0]
-        for change in ({"time_low_us": None}, {"time_high_us": None}, {"time_low_us": 0}, {"time_us": 0}, {"time_us": None}):
-            self.assertIsNone(DECLARED.of("time_us").interval({**known, **change}), change)
-
     def test_a_band_is_around_each_line_that_has_one_and_the_legend_says_80_percent(self):
         rows = sweep([1024, 4096], ranks=[2, 4, 8])
-        bands, texts = self.panels(self.known(rows))["over-ranks"]
+        bands, texts = self.panels(known(rows))["over-ranks"]
         self.assertEqual(sorted((round(low, 6), round(high, 6)) for low, high in bands), [(0.8, 4.5), (3.2, 18.0)])
         self.assertEqual([text for text in texts if "80 %" in text], ["Eight of ten measurements (80 %)"])
         self.assertEqual([text for text in self.panels(rows)["over-ranks"][1] if "80 %" in text], [])
 
     def test_a_point_without_an_interval_ends_the_band_and_one_alone_is_a_bar(self):
         rows = sweep([1024], ranks=[2, 4, 8, 16])
-        bands, _ = self.panels([*self.known(rows[:2]), rows[2], *self.known(rows[3:])])["over-ranks"]
+        bands, _ = self.panels([*known(rows[:2]), rows[2], *known(rows[3:])])["over-ranks"]
         self.assertEqual(sorted((round(low, 6), round(high, 6)) for low, high in bands), [(0.8, 3.0), (3.2, 6.0)])
 
     def test_a_single_line_has_no_name_in_the_legend_but_its_band_has(self):
-        texts = self.panels(self.known(sweep([1024], ranks=[2, 4, 8])))["over-ranks"][1]
+        texts = self.panels(known(sweep([1024], ranks=[2, 4, 8])))["over-ranks"][1]
         self.assertIn("Eight of ten measurements (80 %)", texts)
         self.assertNotIn("Message size", texts)
 
     def test_axes_hold_all_of_a_band(self):
-        for name, figure in sweep_figures.of_sweep(self.known(sweep([1024], ranks=[2, 4, 8]), high=9), DECLARED):
+        for name, figure in sweep_figures.of_sweep(known(sweep([1024], ranks=[2, 4, 8]), high=9), DECLARED):
             figure.canvas.draw()
             self.assertGreaterEqual(figure.axes[0].get_ylim()[1], 27, name)
             pyplot.close(figure)
 
     def test_bars_have_lines_over_their_ends_and_values_behind_both(self):
-        rows = self.known(sweep([1024], fabric=["star", "torus"]))
+        rows = known(sweep([1024], fabric=["star", "torus"]))
         _, figure = next(sweep_figures.of_sweep([rows[0], sweep([1024], fabric=["star", "torus"])[1]], DECLARED))
         figure.canvas.draw()
         panel = figure.axes[0]

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <type_traits>
 
 #include <fmt/core.h>
 
@@ -27,30 +28,32 @@ struct Expected {
   double most;
 };
 
-/// `reach` finds the cost in a constant and in another profile alike. Expectations in us.
+/// `reach` finds the cost in a constant and in another profile alike. Expectations in `scale` of the cost's unit.
+template <class Reach>
+MpiFigure figure(const char* name, FigureUnit unit, double scale, Expected expected, Reach reach) {
+  return {name,
+          unit,
+          expected.typical * scale,
+          expected.spread,
+          expected.least * scale,
+          expected.most * scale,
+          [reach](const Profile& profile) { return static_cast<double>(reach(profile).count()); },
+          [reach](Profile& profile, double value) {
+            auto& cost = reach(profile);
+            cost = std::decay_t<decltype(cost)>{std::llround(value)};
+          }};
+}
+
+/// Expectations in us.
 template <class Reach>
 MpiFigure time(const char* name, Expected expected, Reach reach) {
-  return {name,
-          FigureUnit::time,
-          expected.typical * kMicrosecond,
-          expected.spread,
-          expected.least * kMicrosecond,
-          expected.most * kMicrosecond,
-          [reach](const Profile& profile) { return static_cast<double>(reach(profile).count()); },
-          [reach](Profile& profile, double value) { reach(profile) = Time{std::llround(value)}; }};
+  return figure(name, FigureUnit::time, kMicrosecond, expected, reach);
 }
 
 /// Expectations in GB/s.
 template <class Reach>
 MpiFigure rate(const char* name, Expected expected, Reach reach) {
-  return {name,
-          FigureUnit::bandwidth,
-          expected.typical * kGigabyte,
-          expected.spread,
-          expected.least * kGigabyte,
-          expected.most * kGigabyte,
-          [reach](const Profile& profile) { return static_cast<double>(reach(profile).count()); },
-          [reach](Profile& profile, double value) { reach(profile) = Bandwidth{std::llround(value)}; }};
+  return figure(name, FigureUnit::bandwidth, kGigabyte, expected, reach);
 }
 
 MpiFigure network_efficiency() {
