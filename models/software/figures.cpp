@@ -38,6 +38,7 @@ Figure figure(std::string name, FigureOwner owner, FigureKind kind, FigureUnit u
           owner,
           kind,
           unit,
+          FigureFamily::none,
           least,
           most,
           range.typical * scale,
@@ -51,7 +52,7 @@ Figure of_nccl(std::string name, FigureOwner owner, FigureKind kind, FigureUnit 
       std::move(name), owner, kind, unit, range, [reach](auto& profile) -> auto& { return reach(*profile.nccl); });
 }
 
-/// Step, rate of a block, latency and rate between nodes.
+/// Step, rate of a block, latency and, but of Simple, rate between nodes.
 using ProtocolRanges = std::array<Range, 4>;
 
 void add_protocol(NcclProtocol protocol, const ProtocolRanges& ranges, std::vector<Figure>& all) {
@@ -70,9 +71,14 @@ void add_protocol(NcclProtocol protocol, const ProtocolRanges& ranges, std::vect
   add(
       "network_latency", Owner::transport, FigureKind::network_time, Unit::time, ranges[2],
       [](auto& costs) -> auto& { return costs.network_latency; });
+  all.back().family = FigureFamily::network_latency;
+  // A block of Simple that sends through a NIC writes its buffers as fast as those of a neighbour; what the NIC makes
+  // of it is `network_efficiency`. A rate of its own would be told by slow NICs alone, and limit fast ones.
+  if (protocol == NcclProtocol::simple) { return; }
   add(
       "network_rate", Owner::transport, FigureKind::network_rate, Unit::bandwidth, ranges[3],
       [](auto& costs) -> auto& { return costs.network_rate; });
+  all.back().family = FigureFamily::network_rate;
 }
 
 void add_calls(std::vector<Figure>& all) {
@@ -125,7 +131,7 @@ std::vector<Figure> make() {
   std::vector<Figure> all;
   add_protocol(NcclProtocol::ll, {{{0.2, 4, 0.6}, {0.3, 60, 15}, {0.5, 120, 5.8}, {0.1, 30, 1.5}}}, all);
   add_protocol(NcclProtocol::ll128, {{{0.3, 10, 1.6}, {0.5, 60, 18}, {0.5, 400, 20}, {0.3, 40, 12}}}, all);
-  add_protocol(NcclProtocol::simple, {{{0.3, 80, 3}, {1, 90, 30}, {3, 500, 22}, {0.5, 90, 20}}}, all);
+  add_protocol(NcclProtocol::simple, {{{0.3, 80, 3}, {1, 90, 30}, {3, 500, 22}, {}}}, all);
   add_calls(all);
   add_shares(all);
   return all;

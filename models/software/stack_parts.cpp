@@ -44,8 +44,9 @@ std::vector<std::string> parts_of(const Figure& figure, const StackParts& parts)
     case FigureOwner::transport:  // whose proxies and plugins are the library's own
       if (!parts.transport.empty()) { add("transport", (parts.rccl ? "rccl " : "") + parts.transport); }
       break;
-    case FigureOwner::node_link: add("link", parts.link); [[fallthrough]];
-    case FigureOwner::gpu:
+    case FigureOwner::node_link:
+    case FigureOwner::gpu:  // whose blocks copy over NVLink otherwise than by PCIe or the host's memory
+      add("link", parts.link);
       add("gpu", parts.gpu);
       if (!parts.gpu.empty() && !parts.link.empty()) { add("gpu", parts.gpu + " " + parts.link); }
       break;

@@ -105,7 +105,7 @@ std::vector<Moved> moved(const PooledModel& model, const RowFit& fit) {
   std::vector<Moved> result;
   for (std::size_t i = 0; i < fit.mode.size(); ++i) {
     if (std::abs(fit.mode[i]) < kMoved && fit.after[i] > kNarrower * fit.before[i]) { continue; }
-    const Figure& figure = figures()[model.effects()[i].figure];
+    const Figure& figure = figures()[model.effects()[i].figures.front()];
     result.push_back({&figure, figure.get(before), figure.get(after), fit.before[i], fit.after[i]});
   }
   std::stable_sort(result.begin(), result.end(), [](const Moved& a, const Moved& b) {

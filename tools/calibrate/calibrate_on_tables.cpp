@@ -55,7 +55,7 @@ std::string changes(const PooledModel& model, const PooledFit& fit) {
     constexpr double kTold = 0.8;  // of the spread before: what is hardly narrower was not told
     const double spread = std::sqrt(fit.variances[i]);
     if (spread > kTold * prior[i]) { continue; }
-    const Figure& figure = figures()[model.effects()[i].figure];
+    const Figure& figure = figures()[model.effects()[i].figures.front()];
     const double after = figure.get(model.profile(0, fit.posterior.mode));
     const double before = figure.get(model.profile(0, std::vector<double>(prior.size())));
     lines.push_back({spread / prior[i], fmt::format("#   {:<24} {:>12} -> {:<12} within {:.0f} % (before: {:.0f} %)\n",

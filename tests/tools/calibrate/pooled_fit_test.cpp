@@ -46,7 +46,7 @@ Tables unmeasured(const Folder& folder) {
 
 std::size_t effect_of(const PooledModel& model, std::string_view figure) {
   for (std::size_t i = 0; i < model.effects().size(); ++i) {
-    if (figures()[model.effects()[i].figure].name == figure) { return i; }
+    if (figures()[model.effects()[i].figures.front()].name == figure) { return i; }
   }
   FAIL("no such effect");
   return 0;
@@ -105,7 +105,42 @@ TEST_CASE("cases of a stack share its effects, stacks with a part share the part
   CHECK(effects("b", "c") - two == two - one);  // each further stack has effects of its own alone
   std::size_t own = 0;
   for (const Figure& each : figures()) { own += matters(each, kParts) && each.owner != FigureOwner::nobody ? 1 : 0; }
-  CHECK(two - one == own);
+  CHECK(two - one == own + kFigureFamilies);
+}
+
+TEST_CASE("what the rows of one protocol tell of a network, its other protocols are expected to share") {
+  // A row of 8 B, with LL, is late; of Simple no row tells anything but by its family.
+  const Folder folder;
+  Tables tables = unmeasured(folder);
+  tables.rows.resize(1);
+  PooledModel model(tables, {{"stack", kParts}});
+  const std::vector<double> usual(model.effects().size());
+  tables.rows.front().measured_us = std::exp(model.residuals(usual).front() + 0.3);
+  model = PooledModel(tables, {{"stack", kParts}});
+  const PooledFit fit = fit_pool(model, {1}, {.rounds = 1});
+  const auto by = [&](const char* figure) {
+    const Figure& each = figures()[figure_index(figure)];
+    return std::log(each.get(model.profile(0, fit.posterior.mode)) / each.get(model.profile(0, usual)));
+  };
+  CHECK(by("LL.network_latency") > 0.02);
+  CHECK(by("Simple.network_latency") > 0.01);
+  CHECK(by("Simple.network_latency") < by("LL.network_latency"));
+  CHECK(by("Simple.rate") == doctest::Approx(0));
+
+  // What is written of a part is its own effect and that on the family; alone they are less certain than together.
+  const SoftwarePool written = pool_of(model, fit);
+  const PooledFigure& latency = written.figures[figure_index("LL.network_latency")];
+  REQUIRE(latency.parts.size() == 1);
+  const std::size_t own = model.effects().size();
+  for (std::size_t i = 0; i < own; ++i) {
+    const Effect& each = model.effects()[i];
+    const auto family = model.effect_of_family(i);
+    if (each.level != EffectLevel::part || each.name != "transport ib" || !family) { continue; }
+    const PooledFigure& figure = written.figures[each.figures.front()];
+    CHECK(std::log(figure.parts.front().factor) ==
+          doctest::Approx(fit.posterior.mode[i] + fit.posterior.mode[*family]));
+    CHECK(figure.parts.front().spread < std::sqrt(fit.variances[i] + fit.variances[*family]) + 1e-12);
+  }
 }
 
 TEST_CASE("a case keeps the release and the profile within nodes of its tables while its figures are fitted") {
@@ -150,7 +185,7 @@ TEST_CASE("a figure at its bound is named, and refused") {
     CHECK(each.stack == "stack");
     CHECK(each.bound == (figure.name == "launch" ? figure.most : figure.least));
   }
-  CHECK_THROWS_WITH_AS(check_bounds(model, {{}, {unknowns, {}, {}, 0}, {}}), doctest::Contains("launch of stack: "),
+  CHECK_THROWS_WITH_AS(check_bounds(model, {{}, {unknowns, {}, {}, 0}, {}, {}}), doctest::Contains("launch of stack: "),
                        UsageError);
 }
 

@@ -55,6 +55,9 @@ TEST_CASE("a symmetric matrix times what it solves is the right side, and its in
         for (std::size_t j = 0; j < size; ++j) { product += matrix(i, j) * solved[j]; }
         CHECK(product == doctest::Approx(unit[i]));
       }
+      const double pair = matrix.sums_of_inverse({{0, column}}).front();
+      const double apart = diagonal[0] + diagonal[column] + 2 * solved[0];
+      if (column != 0) { CHECK(pair == doctest::Approx(apart)); }
     }
   }
 }

@@ -1,13 +1,24 @@
 #include "tools/calibrate/pool/effects.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace athanor {
 
 std::size_t Effects::place(Effect effect) {
-  const auto [found, is_new] = places_.try_emplace({effect.figure, effect.name}, effects_.size());
+  const auto [found, is_new] = places_.try_emplace({effect.figures, effect.name}, effects_.size());
   if (is_new) { effects_.push_back(std::move(effect)); }
   return found->second;
+}
+
+std::optional<std::size_t> Effects::of_family(std::size_t effect) const {
+  const Effect& own = effects_[effect];
+  for (std::size_t i = 0; i < effects_.size(); ++i) {
+    const Effect& each = effects_[i];
+    if (i == effect || each.figures.size() < 2 || each.level != own.level || each.name != own.name) { continue; }
+    if (std::count(each.figures.begin(), each.figures.end(), own.figures.front()) > 0) { return i; }
+  }
+  return std::nullopt;
 }
 
 Spreads spreads_of(const std::vector<Effect>& effects, const EffectSpreads& spreads) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,10 +21,10 @@ constexpr std::size_t kEffectLevels = 3;
 /// Standard deviations of effects, which are logarithms of factors, by level and group of figures.
 using EffectSpreads = std::array<std::vector<double>, kEffectLevels>;
 
-/// What a figure is changed by on some stacks.
+/// What figures are changed by on some stacks.
 struct Effect {
-  std::size_t figure = 0;
-  std::size_t group = 0;  ///< of figures that differ from stack to stack by like factors
+  std::vector<std::size_t> figures;  ///< several: of a family, which it changes all alike
+  std::size_t group = 0;             ///< of figures that differ from stack to stack by like factors
   EffectLevel level = EffectLevel::all;
   std::string name;  ///< "" of all; a part; a stack
 
@@ -36,10 +37,12 @@ class Effects {
   /// The place of the effect; of one that is new, behind all others.
   std::size_t place(Effect effect);
   const std::vector<Effect>& all() const { return effects_; }
+  /// The effect of the same name and level on the whole family of this one's figure.
+  std::optional<std::size_t> of_family(std::size_t effect) const;
 
  private:
   std::vector<Effect> effects_;
-  std::map<std::pair<std::size_t, std::string>, std::size_t> places_;  // by figure and name
+  std::map<std::pair<std::vector<std::size_t>, std::string>, std::size_t> places_;  // by figures and name
 };
 
 /// Of every effect, by its level and group.

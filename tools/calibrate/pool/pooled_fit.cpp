@@ -39,6 +39,33 @@ std::vector<Slopes> by(const std::vector<std::size_t>& free, std::vector<Slopes>
   return slopes;
 }
 
+/// Of each effect itself and that on its figure's family.
+std::vector<std::vector<std::size_t>> with_families(const PooledModel& model) {
+  std::vector<std::vector<std::size_t>> sums;
+  for (std::size_t i = 0; i < model.effects().size(); ++i) {
+    sums.push_back({i});
+    if (const auto family = model.effect_of_family(i)) { sums.back().push_back(*family); }
+  }
+  return sums;
+}
+
+/// How far a figure spreads at a level, by effects of its own and on its family.
+double spread_of(const EffectSpreads& spreads, EffectLevel level, const Figure& figure) {
+  const std::vector<double>& at = spreads.at(static_cast<std::size_t>(level));
+  const double own = at.at(static_cast<std::size_t>(figure.kind));
+  return figure.family == FigureFamily::none || level == EffectLevel::all
+             ? own
+             : std::hypot(own, at.at(group_of(figure.family)));
+}
+
+PooledFigure without_parts(const Figure& figure, const EffectSpreads& spreads) {
+  return {figure.typical,
+          spread_of(spreads, EffectLevel::all, figure),
+          spread_of(spreads, EffectLevel::part, figure),
+          spread_of(spreads, EffectLevel::stack, figure),
+          {}};
+}
+
 /// The loss with what a stack's own effects can do for its rows; all others stay as they are.
 double loss_of_stack(PooledModel& model, const PooledFit& fit, const std::vector<double>& weights,
                      const std::string& stack) {
@@ -87,7 +114,7 @@ void choose(PooledModel& model, const PooledFit& fit, const std::vector<double>&
 }
 
 PooledFit fit_pool(PooledModel& model, const std::vector<double>& weights, const PooledFitSettings& settings) {
-  PooledFit fit{assumed_spreads(), {}, {}};
+  PooledFit fit{assumed_spreads(), {}, {}, {}};
   std::vector<double> start(model.effects().size());
   const RowModel rows = rows_of(model, weights);
   for (int round = 0; round < settings.rounds; ++round) {
@@ -101,6 +128,7 @@ PooledFit fit_pool(PooledModel& model, const std::vector<double>& weights, const
       }
     }
     fit.variances = variances(fit.posterior, rows, prior);
+    fit.variances_in_family = variances(fit.posterior, rows, prior, with_families(model));
     fit.spreads = updated(model.effects(), assumed_spreads(), fit.posterior.mode, fit.variances);
     start = fit.posterior.mode;
   }
@@ -111,29 +139,19 @@ SoftwarePool assumed_pool() {
   SoftwarePool pool;
   pool.name = "what is assumed of every stack";
   const EffectSpreads spreads = assumed_spreads();
-  for (const Figure& each : figures()) {
-    const auto at = [&](EffectLevel level) {
-      return spreads.at(static_cast<std::size_t>(level)).at(static_cast<std::size_t>(each.kind));
-    };
-    pool.figures.push_back({each.typical, at(EffectLevel::all), at(EffectLevel::part), at(EffectLevel::stack), {}});
-  }
+  for (const Figure& each : figures()) { pool.figures.push_back(without_parts(each, spreads)); }
   return pool;
 }
 
 SoftwarePool pool_of(const PooledModel& model, const PooledFit& fit) {
   SoftwarePool pool;
-  for (const Figure& each : figures()) {
-    const auto kind = static_cast<std::size_t>(each.kind);
-    PooledFigure figure;
-    figure.typical = each.typical;
-    figure.spread = fit.spreads[static_cast<std::size_t>(EffectLevel::all)].at(kind);
-    figure.part_spread = fit.spreads[static_cast<std::size_t>(EffectLevel::part)].at(kind);
-    figure.stack_spread = fit.spreads[static_cast<std::size_t>(EffectLevel::stack)].at(kind);
-    pool.figures.push_back(figure);
-  }
+  for (const Figure& each : figures()) { pool.figures.push_back(without_parts(each, fit.spreads)); }
   for (std::size_t i = 0; i < model.effects().size(); ++i) {
     const Effect& each = model.effects()[i];
-    take(each, fit.posterior.mode[i], fit.variances[i], pool.figures[each.figure]);
+    if (each.figures.size() > 1) { continue; }  // told with each of its figures
+    const auto family = model.effect_of_family(i);
+    const double logarithm = fit.posterior.mode[i] + (family ? fit.posterior.mode[*family] : 0);
+    take(each, logarithm, fit.variances_in_family[i], pool.figures[each.figures.front()]);
   }
   return pool;
 }

@@ -13,6 +13,8 @@ struct PooledFit {
   EffectSpreads spreads;
   Posterior posterior;
   std::vector<double> variances;  ///< of the unknowns
+  std::vector<double>
+      variances_in_family;  ///< the same, with the effect on its figure's family added where there is one
 };
 
 struct PooledFitSettings {

@@ -12,14 +12,17 @@
 namespace athanor {
 
 EffectSpreads assumed_spreads() {
-  // By kind: launch, skew, step, rate, network_time, network_rate, share. GPUs are what they are wherever they stand;
-  // how far networks differ, with their plugins and hosts, is known from no data sheet.
+  // By kind: launch, skew, step, rate, network_time, network_rate, share; then by family: network_latency,
+  // network_rate. GPUs are what they are wherever they stand; how far networks differ, with their plugins and hosts, is
+  // known from no data sheet. A network differs more from others than its protocols do among each other.
   EffectSpreads spreads{};
-  spreads[static_cast<std::size_t>(EffectLevel::all)] = {0.4, 0.5, 0.5, 0.5, 0.5, 0.5, 0.1};
-  spreads[static_cast<std::size_t>(EffectLevel::part)] = {0.25, 0.3, 0.2, 0.3, 0.5, 0.3, 0.1};
-  spreads[static_cast<std::size_t>(EffectLevel::stack)] = {0.25, 0.25, 0.12, 0.12, 0.4, 0.3, 0.05};
+  spreads[static_cast<std::size_t>(EffectLevel::all)] = {0.4, 0.5, 0.5, 0.5, 0.5, 0.5, 0.1, 0.5, 0.5};
+  spreads[static_cast<std::size_t>(EffectLevel::part)] = {0.25, 0.3, 0.2, 0.3, 0.3, 0.2, 0.1, 0.4, 0.25};
+  spreads[static_cast<std::size_t>(EffectLevel::stack)] = {0.25, 0.25, 0.12, 0.12, 0.25, 0.2, 0.05, 0.3, 0.25};
   return spreads;
 }
+
+std::size_t group_of(FigureFamily family) { return kFigureKinds + static_cast<std::size_t>(family) - 1; }
 
 PooledModel::PooledModel(Tables tables, std::vector<StackCase> cases)
     : tables_(std::move(tables)), cases_(std::move(cases)), effects_of_(cases_.size()) {
@@ -67,15 +70,27 @@ void PooledModel::add_effects(std::size_t in_case) {
     if (!matters(figure, own.parts)) { continue; }
     std::vector<std::size_t>& mine = effects_of_[in_case][i];
     mine.push_back(effect(i, EffectLevel::all, ""));
-    for (const std::string& part : parts_of(figure, own.parts)) { mine.push_back(effect(i, EffectLevel::part, part)); }
+    const auto add = [&](EffectLevel level, const std::string& name) {
+      mine.push_back(effect(i, level, name));
+      if (figure.family != FigureFamily::none) { mine.push_back(effect_on_family(figure.family, level, name)); }
+    };
+    for (const std::string& part : parts_of(figure, own.parts)) { add(EffectLevel::part, part); }
     if (figure.owner == FigureOwner::nobody) { continue; }
     const bool of_gpus = figure.owner == FigureOwner::gpu || figure.owner == FigureOwner::node_link;
-    mine.push_back(effect(i, EffectLevel::stack, of_gpus ? own.stack + " " + own.parts.gpu : own.stack));
+    add(EffectLevel::stack, of_gpus ? own.stack + " " + own.parts.gpu : own.stack);
   }
 }
 
 std::size_t PooledModel::effect(std::size_t figure, EffectLevel level, const std::string& name) {
-  return effects_.place({figure, static_cast<std::size_t>(figures()[figure].kind), level, name});
+  return effects_.place({{figure}, static_cast<std::size_t>(figures()[figure].kind), level, name});
+}
+
+std::size_t PooledModel::effect_on_family(FigureFamily family, EffectLevel level, const std::string& name) {
+  std::vector<std::size_t> members;
+  for (std::size_t i = 0; i < figures().size(); ++i) {
+    if (figures()[i].family == family) { members.push_back(i); }
+  }
+  return effects_.place({std::move(members), group_of(family), level, name});
 }
 
 Spreads PooledModel::prior(const EffectSpreads& spreads) const {

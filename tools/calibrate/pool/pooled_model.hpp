@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -13,8 +14,10 @@
 
 namespace athanor {
 
-/// What is believed of effects before any table is looked at, by FigureKind.
+/// What is believed of effects before any table is looked at: by FigureKind, then of effects on whole families.
 EffectSpreads assumed_spreads();
+/// Of effects on a family, which is not `none`.
+std::size_t group_of(FigureFamily family);
 
 /// A case of measured tables on its stack. Cases of a stack share its effects.
 struct StackCase {
@@ -43,6 +46,7 @@ class PooledModel {
   PooledModel(Tables tables, std::vector<StackCase> cases, const SoftwarePool& pool);
 
   const std::vector<Effect>& effects() const { return effects_.all(); }
+  std::optional<std::size_t> effect_of_family(std::size_t effect) const { return effects_.of_family(effect); }
   const std::vector<StackCase>& cases() const { return cases_; }
   /// By name, each once.
   std::set<std::string> stacks() const;
@@ -89,6 +93,7 @@ class PooledModel {
   void find_rows();
   void add_effects(std::size_t in_case);
   std::size_t effect(std::size_t figure, EffectLevel level, const std::string& name);
+  std::size_t effect_on_family(FigureFamily family, EffectLevel level, const std::string& name);
   double figure_value(std::size_t in_case, std::size_t figure, const std::vector<double>& unknowns) const;
   Profile profile_with(std::size_t in_case, const std::vector<double>& values) const;
   std::vector<double> values(std::size_t in_case, const std::vector<double>& unknowns) const;

@@ -132,4 +132,9 @@ std::vector<double> variances(const Posterior& at, const RowModel& model, const 
   return curvature_of(at.slopes, row_curvatures(model, at.residuals), prior).diagonal_of_inverse();
 }
 
+std::vector<double> variances(const Posterior& at, const RowModel& model, const Spreads& prior,
+                              const std::vector<std::vector<std::size_t>>& sums) {
+  return curvature_of(at.slopes, row_curvatures(model, at.residuals), prior).sums_of_inverse(sums);
+}
+
 }  // namespace athanor

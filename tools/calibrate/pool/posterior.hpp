@@ -61,5 +61,8 @@ constexpr double kAnchorSpread = 0.02;
 
 /// Variances of the unknowns by Laplace's approximation: the diagonal of the inverse of the loss's curvature.
 std::vector<double> variances(const Posterior& at, const RowModel& model, const Spreads& prior);
+/// The same of sums of unknowns, each named at most once in a sum.
+std::vector<double> variances(const Posterior& at, const RowModel& model, const Spreads& prior,
+                              const std::vector<std::vector<std::size_t>>& sums);
 
 }  // namespace athanor

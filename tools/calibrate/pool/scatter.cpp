@@ -6,6 +6,9 @@
 #include <map>
 #include <utility>
 
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -51,20 +54,62 @@ double shared_of(const std::vector<HeldOutError>& rows) {
   return pairs == 0 || squares == 0 ? 0 : std::clamp(products / pairs / squares, 0.0, 0.95);
 }
 
+/// As how many independent rows these count, since those of one stack are off alike: by the design effect of cluster
+/// sampling (Kish, "Survey Sampling", 1965), 1 + (rows of a stack - 1) x the share of the variance that its rows have
+/// in common, by one-way analysis of variance.
+double independent_rows(const std::vector<HeldOutError>& rows) {
+  std::map<std::string, std::pair<double, double>> sums;  // by stack: errors, rows
+  double total = 0;
+  for (const HeldOutError& each : rows) {
+    auto& [sum, count] = sums[each.stack];
+    sum += each.error;
+    ++count;
+    total += each.error;
+  }
+  const auto all = static_cast<double>(rows.size());
+  const auto stacks = static_cast<double>(sums.size());
+  double between = 0;
+  double squared_counts = 0;
+  for (const auto& [stack, of] : sums) {
+    between += of.second * std::pow(of.first / of.second - total / all, 2);
+    squared_counts += of.second * of.second;
+  }
+  double within = 0;
+  for (const HeldOutError& each : rows) {
+    const auto& [sum, count] = sums.at(each.stack);
+    within += std::pow(each.error - sum / count, 2);
+  }
+  if (stacks < 2 || all == stacks || between + within == 0) { return stacks; }
+  const double mean_count = (all - squared_counts / all) / (stacks - 1);
+  between /= stacks - 1;
+  within /= all - stacks;
+  const double shared = std::clamp((between - within) / (between + (mean_count - 1) * within), 0.0, 1.0);
+  return all / (1 + (squared_counts / all - 1) * shared);
+}
+
+/// How much wider than the scatter of so many independent rows an interval has to be in which a further one is to lie:
+/// Student's t beside the normal distribution, and the uncertainty of the middle.
+double widened(double rows) {
+  constexpr double kShare = 1 - kOutside / 2;
+  const double count = std::max(rows, 2.0);
+  const double student = boost::math::quantile(boost::math::students_t(count - 1), kShare);
+  return student * std::sqrt(1 + 1 / count) / boost::math::quantile(boost::math::normal(), kShare);
+}
+
 }  // namespace
 
 Scatter scatter_of(const std::vector<HeldOutError>& rows) {
   require(!rows.empty(), "rows that were held out");
   std::map<std::size_t, double> of_table;
   for (const HeldOutError& each : rows) { ++of_table[each.table]; }
-  std::vector<std::pair<double, double>> up;
-  std::vector<std::pair<double, double>> down;
-  for (const HeldOutError& each : rows) {
-    const double weight = 1 / of_table[each.table];
-    up.emplace_back(each.error, weight);
-    down.emplace_back(-each.error, weight);
-  }
-  return {std::exp(-quantile(down, 1 - kOutside / 2)), std::exp(quantile(up, 1 - kOutside / 2)), shared_of(rows),
+  std::vector<std::pair<double, double>> weighted;
+  for (const HeldOutError& each : rows) { weighted.emplace_back(each.error, 1 / of_table[each.table]); }
+  const double middle = quantile(weighted, 0.5);
+  const double width = widened(independent_rows(rows));
+  const double high = quantile(weighted, 1 - kOutside / 2);
+  for (auto& [value, weight] : weighted) { value = -value; }
+  const double low = -quantile(weighted, 1 - kOutside / 2);
+  return {std::exp(middle - (middle - low) * width), std::exp(middle + (high - middle) * width), shared_of(rows),
           static_cast<std::uint32_t>(of_table.size())};
 }
 

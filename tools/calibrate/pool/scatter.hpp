@@ -16,8 +16,8 @@ struct HeldOutError {
   double error = 0;
 };
 
-/// Between which multiples of the simulated times eight of ten measured ones lie. Each table counts alike, however many
-/// rows it has.
+/// Between which multiples of the simulated times eight of ten further measured ones are to be expected. Each table
+/// counts alike, however many rows it has; where few stacks were seen, the interval is wider than what they scattered.
 struct Scatter {
   double low = 1;
   double high = 1;

@@ -52,14 +52,20 @@ std::vector<double> SymmetricMatrix::solved(std::vector<double> right) const {
 }
 
 std::vector<double> SymmetricMatrix::diagonal_of_inverse() const {
-  // With L L^T = A, column i of L^-1 has the norm whose square is the i-th entry of A^-1.
+  std::vector<std::vector<std::size_t>> each;
+  for (std::size_t i = 0; i < size_; ++i) { each.push_back({i}); }
+  return sums_of_inverse(each);
+}
+
+std::vector<double> SymmetricMatrix::sums_of_inverse(const std::vector<std::vector<std::size_t>>& sets) const {
+  // With L L^T = A and e of ones in the rows of a set, e^T A^-1 e is the square of the norm of L^-1 e.
   const SymmetricMatrix lower = factor();
-  std::vector<double> result(size_);
-  for (std::size_t i = 0; i < size_; ++i) {
-    std::vector<double> unit(size_);
-    unit[i] = 1;
-    lower.substitute_forward(unit);
-    result[i] = std::inner_product(unit.begin(), unit.end(), unit.begin(), 0.0);
+  std::vector<double> result;
+  for (const std::vector<std::size_t>& set : sets) {
+    std::vector<double> ones(size_);
+    for (const std::size_t row : set) { ones[row] = 1; }
+    lower.substitute_forward(ones);
+    result.push_back(std::inner_product(ones.begin(), ones.end(), ones.begin(), 0.0));
   }
   return result;
 }

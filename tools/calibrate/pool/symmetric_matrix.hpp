@@ -19,6 +19,9 @@ class SymmetricMatrix {
   std::vector<double> solved(std::vector<double> right) const;
   /// Requires a positive definite matrix.
   std::vector<double> diagonal_of_inverse() const;
+  /// Of each set of rows the sum of the inverse's entries in these rows and columns: with covariances in the inverse,
+  /// the variance of a sum. Requires a positive definite matrix.
+  std::vector<double> sums_of_inverse(const std::vector<std::vector<std::size_t>>& sets) const;
 
  private:
   std::size_t at(std::size_t row, std::size_t column) const {

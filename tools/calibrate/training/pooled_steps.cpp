@@ -60,11 +60,11 @@ void PooledSteps::add_effects(StepCase& of) {
   for (std::size_t i = 0; i < kComputeFigures; ++i) {
     const auto figure = static_cast<ComputeFigure>(i);
     if (!matters(figure, of.parts)) { continue; }
-    of.effects.at(i).push_back(effects_.place({i, i, EffectLevel::all, ""}));
+    of.effects.at(i).push_back(effects_.place({{i}, i, EffectLevel::all, ""}));
     for (const std::string& part : parts_of(figure, of.parts)) {
-      of.effects.at(i).push_back(effects_.place({i, i, EffectLevel::part, part}));
+      of.effects.at(i).push_back(effects_.place({{i}, i, EffectLevel::part, part}));
     }
-    of.effects.at(i).push_back(effects_.place({i, i, EffectLevel::stack, "table " + of.table}));
+    of.effects.at(i).push_back(effects_.place({{i}, i, EffectLevel::stack, "table " + of.table}));
   }
 }
 

@@ -35,7 +35,7 @@ ComputePool pool_of(const PooledSteps& steps, const StepPoolFit& fit) {
   }
   for (std::size_t i = 0; i < steps.effects().size(); ++i) {
     const Effect& each = steps.effects()[i];
-    take(each, fit.posterior.mode[i], fit.variances[i], pool.figures.at(each.figure));
+    take(each, fit.posterior.mode[i], fit.variances[i], pool.figures.at(each.figures.front()));
   }
   return pool;
 }
