@@ -159,6 +159,15 @@ void put_plan(const TrainingSetup& setup, Record& record) {
   record.remarks.push_back(fmt::format("as {}: {}", setup.framework.framework->name, joined(parts, ", ")));
 }
 
+std::string memory_text(const MemoryUse& use, double room) {
+  return fmt::format(
+      "memory: {:.1f} GB on a GPU of the fullest stage, of {:.0f}: parameters {:.1f}, gradients {:.1f}, optimizer "
+      "{:.1f}, "
+      "activations {:.1f}, buffers {:.1f}",
+      use.total() * kGigabyte, room * kGigabyte, use.parameters * kGigabyte, use.gradients * kGigabyte,
+      use.optimizer * kGigabyte, use.activations * kGigabyte, use.buffers * kGigabyte);
+}
+
 void put_step(const StepResult& result, Record& record) {
   JsonValue breakdown = breakdown_json(result.shares, "bubble");
   breakdown["stragglers"] = result.straggler_share;
@@ -265,8 +274,7 @@ std::vector<Record> TrainingExperiment::run(const Run& run) const {
   remark_where_time_went(result, record);
   put_kinds(setup, result, record);
   remark_calls(result.workload, record);
-  record.remarks.push_back(fmt::format("memory: {:.1f} GB on a GPU of the fullest stage, of {:.0f}",
-                                       training_->memory.total() * kGigabyte, smallest_gpu(setup).memory * kGigabyte));
+  record.remarks.push_back(memory_text(training_->memory, smallest_gpu(setup).memory));
   remark_step_costs(result, costs, training_->costs, record);
   record.remarks.insert(record.remarks.end(), all.begin(), all.end());
   record.effort = work_text(result.workload);

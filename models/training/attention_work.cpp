@@ -96,7 +96,9 @@ void add_core(const HeadShare& share, const ParallelPlan& plan, const WorkSizes&
   } else {
     add_unfused(share, plan, sizes, core);
   }
-  if (plan.recompute == Recompute::selective) { work.recompute = core.forward; }
+  if (recomputes(plan, RecomputeModule::core_attn)) {
+    work.recompute.insert(work.recompute.end(), core.forward.begin(), core.forward.end());
+  }
   work.forward.insert(work.forward.end(), core.forward.begin(), core.forward.end());
   work.backward_input.insert(work.backward_input.end(), core.backward_input.begin(), core.backward_input.end());
 }
@@ -116,24 +118,35 @@ void add_grouped(const Transformer& model, const HeadShare& share, const WorkSiz
 }
 
 /// Every tensor rank compresses all tokens, and makes its own heads of that.
-void add_latent(const Transformer& model, const HeadShare& share, const WorkSizes& sizes, PhasedKernels& work) {
+void add_compression(const Transformer& model, const WorkSizes& sizes, PhasedKernels& work) {
   const Attention& attention = model.attention;
   const double tokens = sizes.tokens;
   const double hidden = model.hidden;
   const double rank = attention.query_rank;
+  const double kv_rank = attention.kv_rank;
   if (rank > 0) {
     add_linear({.label = "compress queries", .tokens = tokens, .in = hidden, .out = rank, .biases = model.qkv_biases},
                sizes, work);
-    add_norm("latent norm", tokens * rank, sizes, work);
   }
-  add_linear({.label = "queries", .tokens = tokens, .in = rank > 0 ? rank : hidden, .out = share.queries()}, sizes,
-             work);
-  const double kv_rank = attention.kv_rank;
   add_linear({.label = "compress keys",
               .tokens = tokens,
               .in = hidden,
               .out = kv_rank + attention.rotary_size,
               .biases = model.qkv_biases},
+             sizes, work);
+}
+
+/// Queries, keys and values from compressed vectors.
+void add_expansion(const Transformer& model, const HeadShare& share, const WorkSizes& sizes, PhasedKernels& work) {
+  const Attention& attention = model.attention;
+  const double tokens = sizes.tokens;
+  const double rank = attention.query_rank;
+  const double kv_rank = attention.kv_rank;
+  if (rank > 0) { add_norm("latent norm", tokens * rank, sizes, work); }
+  add_linear({.label = "queries",
+              .tokens = tokens,
+              .in = rank > 0 ? rank : static_cast<double>(model.hidden),
+              .out = share.queries()},
              sizes, work);
   add_norm("latent norm", tokens * kv_rank, sizes, work);
   add_linear({.label = "keys and values",
@@ -153,7 +166,12 @@ void add_attention(const Transformer& model, const ParallelPlan& plan, std::uint
   const WorkSizes sizes = sizes_of(plan);
   const HeadShare share = head_share(model, plan, layer);
   if (model.attention.kind == Attention::Kind::latent) {
-    add_latent(model, share, sizes, work);
+    add_compression(model, sizes, work);
+    const auto before = static_cast<std::ptrdiff_t>(work.forward.size());
+    add_expansion(model, share, sizes, work);
+    if (recomputes(plan, RecomputeModule::mla_up_proj)) {
+      work.recompute.assign(work.forward.begin() + before, work.forward.end());
+    }
   } else {
     add_grouped(model, share, sizes, work);
   }

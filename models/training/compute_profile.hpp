@@ -28,6 +28,7 @@ struct GpuRates {
   std::map<Precision, double> flops;  ///< per second
   double memory_bandwidth = 0;        ///< bytes per second, read and write together
   double memory = 0;                  ///< bytes
+  double host_bandwidth = 0;          ///< bytes per second to the host's memory, and as many back; 0: not known
   double power_w = 0;                 ///< 0: not known
   double limited_from_w = 0;          ///< the preset's, where `power_w` is a lower limit; else 0
   double clock = 1;                   ///< share of its clock that the limit leaves; `flops` are under it

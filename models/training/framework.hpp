@@ -44,6 +44,10 @@ struct PlanDefaults {
   std::optional<std::uint32_t> prefetch = {};
   std::optional<std::uint32_t> shard_calls = {};
   std::optional<bool> gather_again = {};
+  std::optional<std::uint32_t> reduce_every = {};
+  std::optional<std::uint32_t> master_bytes = {};
+  std::optional<std::uint32_t> moment_bytes = {};
+  std::optional<bool> fp8_parameters = {};
   std::optional<bool> overlap_gradients = {};
   std::optional<bool> overlap_parameters = {};
   std::optional<bool> sequence_parallel = {};
@@ -65,6 +69,10 @@ void for_each_default(Defaults& defaults, Plan& plan, const Visit& visit) {
   visit("prefetch", defaults.prefetch, plan.prefetch);
   visit("shard_calls", defaults.shard_calls, plan.shard_calls);
   visit("gather_again", defaults.gather_again, plan.gather_again);
+  visit("reduce_every", defaults.reduce_every, plan.reduce_every);
+  visit("master_bytes", defaults.master_bytes, plan.master_bytes);
+  visit("moment_bytes", defaults.moment_bytes, plan.moment_bytes);
+  visit("fp8_parameters", defaults.fp8_parameters, plan.fp8_parameters);
   visit("overlap_gradients", defaults.overlap_gradients, plan.overlap_gradients);
   visit("overlap_parameters", defaults.overlap_parameters, plan.overlap_parameters);
   visit("sequence_parallel", defaults.sequence_parallel, plan.sequence_parallel);

@@ -1,6 +1,7 @@
 #include "models/training/layer_work.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "models/training/work_parts.hpp"
@@ -58,6 +59,41 @@ void add_norms(std::uint32_t count, const Transformer& model, const WorkSizes& s
   for (; count > 0; --count) { add_norm("norm", sizes.norm_tokens * model.hidden, sizes, work); }
 }
 
+/// The norm before attention, or before the MLP.
+void add_block_norm(const Transformer& model, const ParallelPlan& plan, PhasedKernels& work) {
+  add_norms(1, model, sizes_of(plan), work);
+  if (recomputes(plan, RecomputeModule::layernorm)) { work.recompute.push_back(work.forward.back()); }
+}
+
+/// Kernels of forward from number `first` on are done again.
+void do_again(PhasedKernels& work, std::size_t first) {
+  work.recompute.insert(work.recompute.end(), work.forward.begin() + static_cast<std::ptrdiff_t>(first),
+                        work.forward.end());
+}
+
+void add_activation_again(const ParallelPlan& plan, PhasedKernels& work) {
+  if (!recomputes(plan, RecomputeModule::moe_act)) { return; }
+  for (const Kernel& kernel : work.forward) {
+    if (std::string_view(kernel.label) == kActivation) { work.recompute.push_back(kernel); }
+  }
+}
+
+/// Router, experts and what is beside them, in the order of forward.
+void add_experts_block(const Transformer& model, const ParallelPlan& plan, const WorkSizes& sizes, LayerWork& work) {
+  const bool whole = recomputes(plan, RecomputeModule::moe);
+  const std::size_t before = work.before_mlp.forward.size();
+  add_router(model, sizes, work.before_mlp);
+  add_experts(model, plan, sizes, work.mlp);
+  const double shared = static_cast<double>(model.experts->shared_ffn) / plan.tensor;
+  if (shared > 0) { add_mlp(model, sizes, shared, sizes.tokens, 1, true, work.shared); }
+  add_unpermutation(model, sizes, work.after_mlp);
+  if (whole || recomputes(plan, RecomputeModule::shared_experts)) { do_again(work.shared, 0); }
+  if (!whole) { return add_activation_again(plan, work.mlp); }
+  do_again(work.before_mlp, before);
+  do_again(work.mlp, 0);
+  do_again(work.after_mlp, 0);
+}
+
 /// Backward goes the other way: its lists were filled in the order of forward.
 void turn_round(PhasedKernels& work) {
   std::reverse(work.backward_input.begin(), work.backward_input.end());
@@ -84,19 +120,16 @@ LayerWork unfinished(const Transformer& model, const ParallelPlan& plan, std::ui
   const WorkSizes sizes = sizes_of(plan);
   const std::uint32_t more_norms = model.norms > 2 ? model.norms - 2 : 0;
   LayerWork work;
-  add_norms(std::min(model.norms, 1U), model, sizes, work.before_attention);
+  if (model.norms > 0) { add_block_norm(model, plan, work.before_attention); }
   add_attention(model, plan, layer, work.attention);
   add_norms(more_norms / 2, model, sizes, work.before_mlp);
   add_residual(model, plan, work.before_mlp);
-  add_norms(model.norms > 1 ? 1 : 0, model, sizes, work.before_mlp);
+  if (model.norms > 1) { add_block_norm(model, plan, work.before_mlp); }
   if (has_experts(model, layer)) {
-    add_router(model, sizes, work.before_mlp);
-    add_experts(model, plan, sizes, work.mlp);
-    const double shared = static_cast<double>(model.experts->shared_ffn) / plan.tensor;
-    if (shared > 0) { add_mlp(model, sizes, shared, sizes.tokens, 1, true, work.shared); }
-    add_unpermutation(model, sizes, work.after_mlp);
+    add_experts_block(model, plan, sizes, work);
   } else {
     add_mlp(model, sizes, static_cast<double>(model.ffn) / plan.tensor, sizes.tokens, 1, true, work.mlp);
+    if (recomputes(plan, RecomputeModule::mlp)) { do_again(work.mlp, 0); }
   }
   add_norms(more_norms - more_norms / 2, model, sizes, work.after_mlp);
   add_residual(model, plan, work.after_mlp);
@@ -121,7 +154,7 @@ LayerWork next_token_work(const Transformer& model, const ParallelPlan& plan) {
               .in = 2.0 * model.hidden,
               .out = static_cast<double>(model.hidden) / plan.tensor},
              sizes, before);
-  add_norms(std::min(model.norms, 1U), model, sizes, before);
+  if (model.norms > 0) { add_block_norm(model, plan, before); }
   work.before_attention = std::move(before);
   add_norms(1, model, sizes, work.after_mlp);
   finish(plan, work);
@@ -194,12 +227,19 @@ PhasedKernels plain_layer_work(const PlainLayer& layer, const ParallelPlan& plan
 
 Kernels optimizer_work(double updated, double held, const ParallelPlan& plan) {
   const WorkSizes sizes = sizes_of(plan);
-  // Adam reads a gradient, reads and writes two moments and the master copy in fp32, and writes what that is a copy of.
-  const double copy = sizes.element < 4 ? sizes.element : 0;
+  // Adam reads a gradient, reads and writes two moments and the master copy, and writes what that is a copy of; it
+  // reads that, too, where it is a part of the master copy.
+  const bool narrow = plan.keeps_fp8();
+  const double cast = bytes_of(plan.precision);
+  const double copy = sizes.element == 4 ? 0 : narrow ? cast : sizes.element;
+  const double master = sizes.element == 4 ? 4 : plan.master_bytes;
+  const double read = master < 4 ? copy : 0;
+  const double states = 2 * master + 4.0 * plan.moment_bytes;
   Kernels kernels{memory("gradient norm", updated * plan.gradient_bytes),
-                  memory("optimizer", updated * (plan.gradient_bytes + 3 * 8.0 + copy)),
+                  memory("optimizer", updated * (plan.gradient_bytes + states + copy + read)),
                   memory("zero gradients", held * plan.gradient_bytes)};
-  if (sizes.casts) { kernels.push_back(memory("cast of parameters", held * (copy + 2 * bytes_of(plan.precision)))); }
+  // Wide parameters are cast, as they are and transposed; narrow ones are transposed.
+  if (sizes.casts) { kernels.push_back(memory("cast of parameters", held * (copy + (narrow ? cast : 2 * cast)))); }
   return kernels;
 }
 

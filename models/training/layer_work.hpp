@@ -38,9 +38,9 @@ struct LayerWork {
   PhasedKernels after_mlp;
 };
 
-/// `recompute` is filled as for a layer that is recomputed: full (all of forward once more) or selective (attention
-/// without its projections). Which layers are (ParallelPlan::recompute_layers), the caller knows. Experts are as busy
-/// as their average. Requires contradictions(model, plan) to be empty.
+/// `recompute` is filled as for a layer that is recomputed: full (all of forward once more) or selective (what the
+/// plan's modules do forward, in its order). Which layers are (ParallelPlan::recompute_layers), the caller knows.
+/// Experts are as busy as their average. Requires contradictions(model, plan) to be empty.
 LayerWork layer_work(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer);
 
 /// A layer of a further token: the projection of two vectors and two norms come before its attention, the last norm

@@ -25,19 +25,23 @@ Kept kept_sizes(const Transformer& model, const ParallelPlan& plan) {
   return kept;
 }
 
-/// Queries, keys and values, and what softmax leaves: its sums alone where attention is fused; else scores behind
-/// softmax, and with dropout its mask and what it lets through.
-double attention_core(const Transformer& model, const ParallelPlan& plan, const WorkSizes& sizes) {
+/// Queries, keys and values.
+double attention_inputs(const Transformer& model, const ParallelPlan& plan, const WorkSizes& sizes) {
   const Attention& attention = model.attention;
   const double heads = static_cast<double>(attention.heads) / plan.tensor;
   const bool latent = attention.kind == Attention::Kind::latent;
   const double kv_heads = latent ? heads : std::max(1.0, static_cast<double>(attention.kv_heads) / plan.tensor);
   const double query = static_cast<double>(attention.head_size) + attention.rotary_size;
-  const double inputs = sizes.tokens * (heads * query + kv_heads * (query + attention.value_size)) * sizes.element;
-  if (plan.fused_attention) { return inputs + (plan.recompute == Recompute::selective ? 0 : 4 * sizes.tokens * heads); }
-  if (plan.recompute == Recompute::selective) { return inputs; }
+  return sizes.tokens * (heads * query + kv_heads * (query + attention.value_size)) * sizes.element;
+}
+
+/// What softmax leaves: its sums alone where attention is fused; else scores behind softmax, and with dropout its mask
+/// and what it lets through.
+double softmax(const Transformer& model, const ParallelPlan& plan, const WorkSizes& sizes) {
+  const double heads = static_cast<double>(model.attention.heads) / plan.tensor;
+  if (plan.fused_attention) { return 4 * sizes.tokens * heads; }
   const double scores = plan.micro_batch * heads * plan.sequence * plan.sequence;
-  return inputs + scores * (plan.dropout ? 2 * sizes.element + 1 : sizes.element);
+  return scores * (plan.dropout ? 2 * sizes.element + 1 : sizes.element);
 }
 
 /// Inputs of the norms of compressed vectors and of heads, and of the products that follow them.
@@ -52,30 +56,54 @@ double inner_norms(const Transformer& model, const ParallelPlan& plan, const Kep
   return tokens * heads / plan.tensor * attention.head_size * kept.sizes.element;
 }
 
+/// Compressed vectors before their norms, and the key that heads share: from these the rest is made again.
+double compressed(const Attention& attention, const Kept& kept) {
+  const double elements = static_cast<double>(attention.query_rank) + attention.kv_rank + attention.rotary_size;
+  return kept.sizes.tokens * elements * kept.sizes.element;
+}
+
 double attention_block(const Transformer& model, const ParallelPlan& plan, const Kept& kept) {
   const double outputs = head_sizes(model.attention).values / plan.tensor;
-  return kept.local * kept.input + inner_norms(model, plan, kept) + attention_core(model, plan, kept.sizes) +
-         kept.sizes.tokens * outputs * kept.input;
+  double sum = kept.sizes.tokens * outputs * kept.input;
+  if (!recomputes(plan, RecomputeModule::layernorm)) { sum += kept.local * kept.input; }
+  if (!recomputes(plan, RecomputeModule::core_attn)) { sum += softmax(model, plan, kept.sizes); }
+  if (recomputes(plan, RecomputeModule::mla_up_proj)) { return sum + compressed(model.attention, kept); }
+  return sum + inner_norms(model, plan, kept) + attention_inputs(model, plan, kept.sizes);
 }
 
-/// What comes in, what the activation function reads, and what it gives.
-double mlp_block(const Transformer& model, const Kept& kept, double input_elements, double inner_elements) {
+/// What the activation function reads, and, where it is not made again, what it gives.
+double inner_activations(const Transformer& model, const Kept& kept, double elements, bool again) {
   const double halves = model.gated ? 2 : 1;
-  return input_elements * kept.input + inner_elements * (halves * kept.sizes.element + kept.input);
+  return elements * (halves * kept.sizes.element + (again ? 0 : kept.input));
 }
 
-double experts_block(const Transformer& model, const ParallelPlan& plan, const Kept& kept) {
+double mlp_block(const Transformer& model, const ParallelPlan& plan, const Kept& kept) {
+  const bool norm_again = recomputes(plan, RecomputeModule::layernorm);
+  if (recomputes(plan, RecomputeModule::mlp)) { return norm_again ? 0 : kept.local * kept.sizes.element; }
+  const double inner = kept.sizes.tokens * model.ffn / plan.tensor;
+  return (norm_again ? 0 : kept.local * kept.input) + inner_activations(model, kept, inner, false);
+}
+
+double routed_experts(const Transformer& model, const ParallelPlan& plan, const Kept& kept) {
   const Experts& experts = *model.experts;
   const double sent = kept.sizes.norm_tokens * experts.chosen;
   const double routed =
       kept.sizes.tokens / plan.tensor * plan.expert_tensor * experts.chosen * plan.busiest_expert_rank();
   const double ffn = static_cast<double>(experts.ffn) / plan.expert_tensor;
-  double sum = mlp_block(model, kept, routed * model.hidden, routed * ffn);
-  sum += sent * model.hidden * kept.sizes.element;      // what comes back, which the router's weights multiply
-  sum += kept.local * kept.sizes.element;               // the router's input
-  sum += 4 * kept.sizes.norm_tokens * experts.experts;  // its scores
-  const double shared = kept.sizes.tokens * experts.shared_ffn / plan.tensor;
-  return sum + (shared > 0 ? mlp_block(model, kept, kept.local, shared) : 0);
+  double sum = routed * model.hidden * kept.input;
+  sum += inner_activations(model, kept, routed * ffn, recomputes(plan, RecomputeModule::moe_act));
+  sum += sent * model.hidden * kept.sizes.element;            // what comes back, which the router's weights multiply
+  return sum + 4 * kept.sizes.norm_tokens * experts.experts;  // the router's scores
+}
+
+double experts_block(const Transformer& model, const ParallelPlan& plan, const Kept& kept) {
+  const bool norm_again = recomputes(plan, RecomputeModule::layernorm);
+  const double norm = norm_again ? 0 : kept.local * kept.sizes.element;  // the router's input
+  if (recomputes(plan, RecomputeModule::moe)) { return norm; }
+  const double sum = norm + routed_experts(model, plan, kept);
+  const double shared = kept.sizes.tokens * model.experts->shared_ffn / plan.tensor;
+  if (shared == 0 || recomputes(plan, RecomputeModule::shared_experts)) { return sum; }
+  return sum + (norm_again ? 0 : kept.local * kept.input) + inner_activations(model, kept, shared, false);
 }
 
 }  // namespace
@@ -83,9 +111,8 @@ double experts_block(const Transformer& model, const ParallelPlan& plan, const K
 double layer_activations(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer) {
   const Kept kept = kept_sizes(model, plan);
   if (plan.recompute == Recompute::full) { return kept.local * kept.sizes.element; }
-  const double inner = kept.sizes.tokens * model.ffn / plan.tensor;
   double sum = model.norms * kept.local * kept.sizes.element + attention_block(model, plan, kept);
-  sum += has_experts(model, layer) ? experts_block(model, plan, kept) : mlp_block(model, kept, kept.local, inner);
+  sum += has_experts(model, layer) ? experts_block(model, plan, kept) : mlp_block(model, plan, kept);
   if (plan.dropout) { sum += 2 * kept.local; }
   return sum;
 }
@@ -97,44 +124,64 @@ double shards(const ParallelPlan& plan, std::uint32_t replicas) {
   return plan.shard_group > 0 ? std::min(plan.shard_group, replicas) : replicas;
 }
 
-/// Bytes of one parameter's parts, and what is shared out.
+/// Bytes of one parameter's parts, and what is shared out. Matrices of layers have narrow copies, as they are and
+/// transposed, beside the parameter or in its place; embedding and output are never narrow.
 struct StateBytes {
-  double parameter = 2;
-  double casts = 0;
+  double parameter = 2;  ///< and its copies
   double gradient = 4;
   double optimizer = 12;
 };
 
-StateBytes state_bytes(const ParallelPlan& plan) {
+StateBytes state_bytes(const ParallelPlan& plan, bool of_layers) {
   const WorkSizes sizes = sizes_of(plan);
-  return {.parameter = sizes.element,
-          .casts = sizes.casts ? 2 * bytes_of(plan.precision) : 0,
+  const bool casts = sizes.casts && of_layers;
+  const double own = casts && plan.keeps_fp8() ? 0 : sizes.element;
+  return {.parameter = own + (casts ? 2 * bytes_of(plan.precision) : 0),
           .gradient = static_cast<double>(plan.gradient_bytes),
-          .optimizer = sizes.element < 4 ? 12.0 : 8.0};
+          .optimizer = (sizes.element < 4 ? plan.master_bytes : 0.0) + 2.0 * plan.moment_bytes};
 }
 
 /// ZeRO: 4 N + 12 N / d, 2 N + 14 N / d, 16 N / d for d shards (Rajbhandari et al. 2020).
-void add_states(double parameters, double divisor, const ParallelPlan& plan, MemoryUse& use) {
-  const StateBytes bytes = state_bytes(plan);
+void add_states(double parameters, double divisor, const ParallelPlan& plan, bool of_layers, MemoryUse& use) {
+  const StateBytes bytes = state_bytes(plan, of_layers);
   const auto share = [&](Sharding from) { return plan.sharding >= from ? divisor : 1.0; };
-  use.parameters += parameters * (bytes.parameter + bytes.casts) / share(Sharding::parameters);
+  use.parameters += parameters * bytes.parameter / share(Sharding::parameters);
   use.gradients += parameters * bytes.gradient / share(Sharding::gradients);
   use.optimizer += parameters * bytes.optimizer / share(Sharding::optimizer);
 }
 
-void add_states(const ParameterShare& held, double replicas, const ParallelPlan& plan, MemoryUse& use) {
-  add_states(replicas * held.dense, shards(plan, dense_replicas(plan)), plan, use);
-  add_states(replicas * held.experts, shards(plan, expert_replicas(plan)), plan, use);
+void add_states(const ParameterShare& held, double replicas, const ParallelPlan& plan, bool of_layers, MemoryUse& use) {
+  add_states(replicas * held.dense, shards(plan, dense_replicas(plan)), plan, of_layers, use);
+  add_states(replicas * held.experts, shards(plan, expert_replicas(plan)), plan, of_layers, use);
 }
 
-bool recomputed(const ParallelPlan& plan, std::size_t place) {
-  return plan.recompute == Recompute::full && (plan.recompute_layers == 0 || place < plan.recompute_layers);
+/// `number`: of the layer in its chunk.
+bool recomputed(const ParallelPlan& plan, std::size_t number) {
+  return plan.recompute == Recompute::full && (plan.recompute_layers == 0 || number < plan.recompute_layers);
 }
 
-/// What layer `place` of the stage keeps of a micro-batch.
-double kept_by(const Transformer& model, ParallelPlan plan, std::uint32_t layer, std::size_t place) {
-  if (plan.recompute == Recompute::full && !recomputed(plan, place)) { plan.recompute = Recompute::none; }
-  return layer_activations(model, plan, layer);
+std::size_t number_in_chunk(const StageLoad& stage, std::size_t place) {
+  return stage.in_chunk.empty() ? place : stage.in_chunk[place];
+}
+
+bool is_offloaded(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage, std::size_t place) {
+  return stage.layers[place] < model.layers && number_in_chunk(stage, place) < plan.offload_layers;
+}
+
+/// What layer `place` of the stage has of a micro-batch for backward, on the GPU or in the host's memory.
+double kept_by(const Transformer& model, ParallelPlan plan, const StageLoad& stage, std::size_t place) {
+  const bool full = plan.recompute == Recompute::full;
+  if (full && !recomputed(plan, number_in_chunk(stage, place))) { plan.recompute = Recompute::none; }
+  return layer_activations(model, plan, stage.layers[place]);
+}
+
+/// What the layer whose activations go to the host, or come back, still or already has on the GPU.
+double moving(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
+  double most = 0;
+  for (std::size_t place = 0; place < stage.layers.size(); ++place) {
+    if (is_offloaded(model, plan, stage, place)) { most = std::max(most, kept_by(model, plan, stage, place)); }
+  }
+  return most;
 }
 
 double largest_layer(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
@@ -143,31 +190,53 @@ double largest_layer(const Transformer& model, const ParallelPlan& plan, const S
   return most;
 }
 
+/// Of layers, that are gathered at once: a call's share of one is given back before the next call's is gathered, unless
+/// that is gathered ahead.
+double units_at_once(const ParallelPlan& plan, std::size_t layers) {
+  const double ahead = std::min(static_cast<double>(plan.prefetch), static_cast<double>(layers) - 1);
+  return ahead > 0 ? 1 + ahead : 1.0 / plan.shard_calls;
+}
+
 /// Units that are gathered while they compute, and gradients that wait to be scattered.
 double gathered(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
   if (shards(plan, dense_replicas(plan)) == 1) { return 0; }
   const double unit = largest_layer(model, plan, stage);
-  const StateBytes bytes = state_bytes(plan);
-  const auto layers = std::min<double>(1.0 + plan.prefetch, static_cast<double>(stage.layers.size()));
+  const StateBytes bytes = state_bytes(plan, true);
   switch (plan.sharding) {
     case Sharding::none:
     case Sharding::optimizer: return 0;
     case Sharding::gradients: return static_cast<double>(plan.bucket.count());
-    case Sharding::parameters: return unit * (layers * (bytes.parameter + bytes.casts) + bytes.gradient);
+    case Sharding::parameters:
+      return unit * (units_at_once(plan, stage.layers.size()) * bytes.parameter + bytes.gradient / plan.shard_calls);
   }
   return 0;
 }
 
-/// What the layer that is just recomputed makes anew.
-double remade(const Transformer& model, ParallelPlan plan, const StageLoad& stage) {
-  const Recompute kind = plan.recompute;
+/// Gradients that are added up over several micro-batches before ranks share them out.
+double unreduced(const ParallelPlan& plan, const StageLoad& stage, const ParameterShare& held) {
+  if (plan.sharding < Sharding::gradients || plan.reduce_every == 1) { return 0; }
+  return stage.replicas * stage.summing * held.total() * plan.gradient_bytes;
+}
+
+/// What the layer, or the module of it, that is just recomputed makes anew.
+double remade(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
+  ParallelPlan nothing = plan;
+  nothing.recompute = Recompute::none;
+  std::vector<ParallelPlan> each_alone{plan};
+  if (plan.recompute == Recompute::selective) {
+    each_alone.clear();
+    for (const RecomputeModule module : plan.recompute_modules.list()) {
+      each_alone.push_back(plan);
+      each_alone.back().recompute_modules = RecomputeModules({module});
+    }
+  }
   double most = 0;
   for (std::size_t place = 0; place < stage.layers.size(); ++place) {
-    if (kind == Recompute::full && !recomputed(plan, place)) { continue; }
-    plan.recompute = Recompute::none;
-    const double all = layer_activations(model, plan, stage.layers[place]);
-    plan.recompute = kind;
-    most = std::max(most, all - layer_activations(model, plan, stage.layers[place]));
+    if (plan.recompute == Recompute::full && !recomputed(plan, number_in_chunk(stage, place))) { continue; }
+    const double all = layer_activations(model, nothing, stage.layers[place]);
+    for (const ParallelPlan& alone : each_alone) {
+      most = std::max(most, all - layer_activations(model, alone, stage.layers[place]));
+    }
   }
   return most;
 }
@@ -184,22 +253,26 @@ double output_activations(const Transformer& model, const ParallelPlan& plan) {
 MemoryUse memory_of(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
   const WorkSizes sizes = sizes_of(plan);
   MemoryUse use;
-  ParameterShare held;
+  ParameterShare layers;
+  ParameterShare ends;
   for (std::size_t place = 0; place < stage.layers.size(); ++place) {
-    held += layer_share(model, plan, stage.layers[place]);
-    use.activations += stage.in_flight * kept_by(model, plan, stage.layers[place], place);
+    layers += layer_share(model, plan, stage.layers[place]);
+    if (is_offloaded(model, plan, stage, place)) { continue; }
+    use.activations += stage.in_flight * kept_by(model, plan, stage, place);
   }
   if (stage.embedding) {
-    held.dense += embedding_share(model, plan);
+    ends.dense += embedding_share(model, plan);
     if (plan.dropout) { use.activations += stage.in_flight * sizes.norm_tokens * model.hidden; }
   }
   if (stage.output) {
     const double heads = 1.0 + model.next_token_layers;
-    held.dense += output_share(model, plan, !stage.embedding);
+    ends.dense += output_share(model, plan, !stage.embedding);
     use.activations += heads * output_activations(model, plan);
   }
-  add_states(held, stage.replicas, plan, use);
-  use.buffers += gathered(model, plan, stage) + remade(model, plan, stage);
+  add_states(layers, stage.replicas, plan, true, use);
+  add_states(ends, stage.replicas, plan, false, use);
+  use.gradients += unreduced(plan, stage, layers) + unreduced(plan, stage, ends);
+  use.buffers += gathered(model, plan, stage) + remade(model, plan, stage) + moving(model, plan, stage);
   if (plan.sequence_parallel && plan.tensor > 1) { use.buffers += sizes.tokens * model.hidden * sizes.element; }
   return use;
 }
@@ -216,10 +289,10 @@ MemoryUse memory_of(const std::vector<PlainLayer>& layers, const ParallelPlan& p
     const double all = std::max(layer.activations, layer.output);
     use.activations += plan.micro_batch * sizes.element * (recomputed(plan, place) ? layer.output : all);
   }
-  add_states(parameters, shards(plan, dense_replicas(plan)), plan, use);
+  add_states(parameters, shards(plan, dense_replicas(plan)), plan, true, use);
   if (plan.sharding == Sharding::parameters && shards(plan, dense_replicas(plan)) > 1) {
-    const auto gathered = std::min<double>(1.0 + plan.prefetch, static_cast<double>(layers.size()));
-    use.buffers += most * (gathered * sizes.element + plan.gradient_bytes);
+    const double gradient = static_cast<double>(plan.gradient_bytes) / plan.shard_calls;
+    use.buffers += most * (units_at_once(plan, layers.size()) * sizes.element + gradient);
   }
   return use;
 }

@@ -12,11 +12,12 @@ namespace athanor {
 
 /// Bytes on one GPU.
 struct MemoryUse {
-  double parameters = 0;  ///< and copies of matrices in fp8 or fp4, as they are and transposed
+  double parameters = 0;  ///< and copies of layers' matrices in fp8 or fp4, as they are and transposed
   double gradients = 0;
-  double optimizer = 0;    ///< of Adam: master copy and two moments in fp32 (of fp32: the moments)
+  double optimizer = 0;    ///< of Adam: master copy and two moments (of fp32: the moments)
   double activations = 0;  ///< kept for backward
-  double buffers = 0;      ///< gathered units of sharded parameters, a recomputed layer, gathered inputs
+  double buffers = 0;  ///< gathered units of sharded parameters, a recomputed layer, one that is offloaded, gathered
+                       ///< inputs
 
   double total() const { return parameters + gradients + optimizer + activations + buffers; }
 };
@@ -28,6 +29,8 @@ struct StageLoad {
   bool output = false;
   double in_flight = 1;  ///< micro-batches whose activations are kept, each through the whole stage
   double replicas = 1;   ///< of its parameters: dual_pipe 2
+  double summing = 1;    ///< share of its parameters whose gradients are added up at once, before they are reduced
+  std::vector<std::uint32_t> in_chunk;  ///< of each of `layers`, its number in its chunk; empty: that in `layers`
 };
 
 /// Bytes of activations that one layer keeps of one micro-batch, with the plan's recomputation (of this layer: full
@@ -44,6 +47,10 @@ MemoryUse memory_of(const std::vector<PlainLayer>& layers, const ParallelPlan& p
 /// Micro-batches whose activations each stage of a pipeline keeps at most, each through the whole stage.
 std::vector<double> most_in_flight(const PipelineSchedule& schedule);
 
+/// Share of a stage's parameters whose gradients are added up at once at most, where each chunk reduces them after so
+/// many micro-batches and after its last.
+double most_summing(const PipelineSchedule& schedule, std::uint32_t stage, std::uint32_t reduce_every);
+
 /// The stage of a pipeline that holds most. `layers`: of each place of the model; `in_flight`: most_in_flight().
 struct StageMemory {
   std::uint32_t stage = 0;
@@ -56,7 +63,7 @@ StageMemory fullest_stage(const Transformer& model, const ParallelPlan& plan, co
 
 /// A change of the plan on as many GPUs, and what the fullest stage then holds.
 struct MemoryAdvice {
-  std::string change;  ///< "selective recomputation", "tensor ranks 8 in place of 4"
+  std::string change;  ///< "recomputation of layernorm", "tensor ranks 8 in place of 4"
   ParallelPlan plan;
   MemoryUse use;
 };

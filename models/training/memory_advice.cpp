@@ -21,19 +21,41 @@ StageLoad load_of(const Transformer& model, const std::vector<std::uint32_t>& la
   for (std::uint32_t place = 0; place < places; ++place) {
     const std::uint32_t first = std::exchange(next, next + layers[place]);
     if (schedule.stage_chunks[place].stage != stage) { continue; }
-    for (std::uint32_t layer = first; layer < next; ++layer) { load.layers.push_back(layer); }
+    for (std::uint32_t layer = first; layer < next; ++layer) {
+      load.layers.push_back(layer);
+      load.in_chunk.push_back(layer - first);
+    }
     load.embedding = load.embedding || place == 0;
     load.output = load.output || place + 1 == places;
   }
   if (load.output) {
     for (std::uint32_t further = 0; further < model.next_token_layers; ++further) {
       load.layers.push_back(model.layers + further);
+      load.in_chunk.push_back(0);
     }
   }
   return load;
 }
 
 }  // namespace
+
+double most_summing(const PipelineSchedule& schedule, std::uint32_t stage, std::uint32_t reduce_every) {
+  using Kind = PipelineTask::Kind;
+  const std::uint32_t micro_batches = schedule.micro_batches / schedule.replicas;
+  std::vector<std::uint32_t> done(schedule.chunks);
+  std::size_t most = 0;
+  for (const PipelineTask& task : schedule.tasks[stage]) {
+    const bool weights = task.kind != Kind::forward && task.kind != Kind::backward_input;
+    if (!weights) { continue; }
+    std::uint32_t& own = done[task.kind == Kind::forward_backward ? task.other_chunk : task.chunk];
+    ++own;
+    const auto open = [&](std::uint32_t each) { return each % reduce_every != 0 && each != micro_batches; };
+    // What has just become complete is still there.
+    const auto others = static_cast<std::size_t>(std::count_if(done.begin(), done.end(), open));
+    most = std::max(most, others + (open(own) ? 0 : 1));
+  }
+  return static_cast<double>(most) / schedule.chunks;
+}
 
 std::vector<double> most_in_flight(const PipelineSchedule& schedule) {
   std::vector<double> all;
@@ -51,6 +73,7 @@ StageMemory fullest_stage(const Transformer& model, const ParallelPlan& plan, co
   for (std::uint32_t stage = 0; stage < plan.pipeline; ++stage) {
     StageLoad load = load_of(model, layers, schedule, stage);
     load.in_flight = in_flight[stage];
+    if (plan.reduce_every > 1) { load.summing = most_summing(schedule, stage, plan.reduce_every); }
     const MemoryUse use = memory_of(model, plan, load);
     if (stage == 0 || use.total() > fullest.use.total()) { fullest = {stage, use}; }
   }
@@ -125,7 +148,14 @@ class Adviser {
     ParallelPlan changed = plan_;
     changed.recompute_layers = 0;
     changed.recompute = Recompute::selective;
-    if (plan_.recompute == Recompute::none) { consider("selective recomputation", changed); }
+    for (const RecomputeModule module : all_recompute_modules()) {
+      const bool selective = plan_.recompute == Recompute::selective;
+      if (plan_.recompute == Recompute::full || recomputes(plan_, module)) { continue; }
+      changed.recompute_modules = selective ? plan_.recompute_modules.with(module) : RecomputeModules({module});
+      consider(fmt::format("recomputation of {}", name(module)), changed);
+    }
+    changed = plan_;
+    changed.recompute_layers = 0;
     changed.recompute = Recompute::full;
     if (plan_.recompute != Recompute::full || plan_.recompute_layers > 0) { consider("full recomputation", changed); }
   }

@@ -22,15 +22,6 @@ std::string_view name(PipelineKind kind) {
   return "";
 }
 
-std::string_view name(Recompute recompute) {
-  switch (recompute) {
-    case Recompute::none: return "none";
-    case Recompute::selective: return "selective";
-    case Recompute::full: return "full";
-  }
-  return "";
-}
-
 std::string_view name(Sharding sharding) {
   switch (sharding) {
     case Sharding::none: return "none";
@@ -106,6 +97,15 @@ void check_shard_groups(const Transformer& model, const ParallelPlan& plan, std:
   if (model.experts && expert_replicas(plan) > 0) { check("the same experts", expert_replicas(plan)); }
 }
 
+void check_recompute(const Transformer& model, const ParallelPlan& plan, std::vector<std::string>& faults) {
+  if (plan.recompute != Recompute::selective) { return; }
+  for (const RecomputeModule module : plan.recompute_modules.list()) {
+    const std::string_view missing = lacks(model, module);
+    if (missing.empty()) { continue; }
+    faults.push_back(fmt::format("recomputing {} needs {}, which {} has not", name(module), missing, model.name));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> contradictions(const Transformer& model, const ParallelPlan& plan) {
@@ -123,6 +123,7 @@ std::vector<std::string> contradictions(const Transformer& model, const Parallel
     faults.emplace_back("expert ranks need a model with experts");
   }
   check_shard_groups(model, plan, faults);
+  check_recompute(model, plan, faults);
   if (plan.context > 1 && !plan.fused_attention) {
     faults.emplace_back("context parallelism needs fused attention: the scores of a whole sequence are on no GPU");
   }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/training/recompute.hpp"
 #include "sim/time.hpp"
 #include "sim/units.hpp"
 
@@ -15,12 +16,6 @@ enum class PipelineKind : std::uint8_t { gpipe, one_f_one_b, interleaved, zb_h1,
 
 /// "gpipe", "1f1b", ...: as in scenarios.
 std::string_view name(PipelineKind kind);
-
-/// What is computed a second time in backward instead of being kept.
-enum class Recompute : std::uint8_t { none, selective, full };
-
-/// "none", "selective", "full".
-std::string_view name(Recompute recompute);
 
 /// What data-parallel ranks share out among themselves.
 enum class Sharding : std::uint8_t {
@@ -69,11 +64,17 @@ struct ParallelPlan {
   bool fused_loss = false;          ///< one kernel reads logits, another makes gradients of them in their place
   bool dropout = false;             ///< masks are made and kept
   Recompute recompute = Recompute::none;
+  RecomputeModules recompute_modules{{RecomputeModule::core_attn}};  ///< selective; Megatron Core's default
   std::uint32_t recompute_layers = 0;  ///< full, of each stage (or chunk): so many; 0: all
+  std::uint32_t offload_layers = 0;    ///< of each chunk, the first: whose activations wait in the host's memory
   Sharding sharding = Sharding::none;
   std::uint32_t shard_group = 0;     ///< hierarchical sharding: ranks that hold one copy; 0: all data ranks
   Bytes bucket{40'000'000};          ///< of gradients that are reduced at once
   std::uint32_t gradient_bytes = 4;  ///< of a gradient that is reduced
+  std::uint32_t reduce_every = 1;    ///< micro-batches after which it is (sharding gradients, parameters)
+  std::uint32_t master_bytes = 4;    ///< of the optimizer's copy of a parameter: 4; 2: what bf16 lacks of fp32; 0: none
+  std::uint32_t moment_bytes = 4;    ///< of each of Adam's two moments
+  bool fp8_parameters = false;       ///< of layers are kept and gathered in fp8, where matrices are multiplied in it
   std::uint32_t prefetch = 1;        ///< layers that are gathered ahead (sharding parameters)
   std::uint32_t shard_calls = 1;     ///< in which a layer is gathered, and reduced (sharding gradients, parameters)
   /// For recomputing and for backward apart (sharding parameters), for each micro-batch (sharding gradients).
@@ -86,6 +87,8 @@ struct ParallelPlan {
   /// Of layers, on each stage.
   std::uint32_t chunks() const { return schedule == PipelineKind::zb_v ? 2 : virtual_stages; }
   std::uint32_t micro_batches() const { return global_batch / (micro_batch * data); }
+  /// Whether parameters of layers are narrow themselves, not copies of wide ones.
+  bool keeps_fp8() const { return fp8_parameters && precision == Precision::fp8; }
   bool operator==(const ParallelPlan&) const = default;
 };
 

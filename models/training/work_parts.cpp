@@ -115,7 +115,7 @@ void add_mlp(const Transformer& model, const WorkSizes& sizes, double ffn, doubl
               .biases = model.biases,
               .gathers_in = gathers},
              sizes, work);
-  add_memory("activation", (halves + 1) * elements * sizes.element, (2 * halves + 1) * elements * sizes.element, work);
+  add_memory(kActivation, (halves + 1) * elements * sizes.element, (2 * halves + 1) * elements * sizes.element, work);
   add_linear({.label = "mlp down",
               .tokens = tokens,
               .in = ffn,

@@ -37,6 +37,9 @@ Kernel gemm(const char* label, Precision precision, double count, double m, doub
 Kernel memory(const char* label, double bytes);
 
 void add_norm(const char* label, double elements, const WorkSizes& sizes, PhasedKernels& work);
+/// The label of an MLP's activation function.
+constexpr const char* kActivation = "activation";
+
 /// The sum with what went past a block, its bias and dropout.
 void add_residual(const Transformer& model, const ParallelPlan& plan, PhasedKernels& work);
 

@@ -95,7 +95,10 @@ std::vector<WhatIf> plan_changes(const ParallelPlan& plan) {
         "parameters gathered beside forward", "overlap_parameters=true");
   offer(plan.tensor > 1 && !plan.overlap_tensor, "tensor communication beside its products", "overlap_tensor=true");
   offer(plan.pipeline > 1 && !plan.overlap_pipeline, "activations sent beside computing", "overlap_pipeline=true");
-  offer(plan.recompute != Recompute::none, "no recomputing", "recompute=none");
+  if (plan.recompute != Recompute::none) {
+    changes.push_back(
+        plan_change("no recomputing", {"recompute=none", "recompute_modules=null", "recompute_layers=null"}));
+  }
   if (plan.pipeline > 1) {
     for (WhatIf& each : schedules(plan)) { changes.push_back(std::move(each)); }
   }

@@ -10,6 +10,13 @@ namespace {
 
 using Json = JsonValue;
 
+std::vector<std::string> recomputed_modules(const ParallelPlan& plan) {
+  std::vector<std::string> modules;
+  if (plan.recompute != Recompute::selective) { return modules; }
+  for (const RecomputeModule module : plan.recompute_modules.list()) { modules.emplace_back(name(module)); }
+  return modules;
+}
+
 Json degrees_json(const ParallelPlan& plan) {
   return {{"gpus", plan.ranks()},
           {"tensor", plan.tensor},
@@ -24,6 +31,7 @@ Json degrees_json(const ParallelPlan& plan) {
           {"virtual_stages", plan.virtual_stages},
           {"sharding", name(plan.sharding)},
           {"recompute", name(plan.recompute)},
+          {"recompute_modules", recomputed_modules(plan)},
           {"sequence_parallel", plan.sequence_parallel}};
 }
 

@@ -58,7 +58,7 @@ std::string plan_line(const std::string& rank, const RankedPlan& each) {
                      rank, fitted(microseconds(each.parts.time) / 1000, 12), fitted(rate, 12), each.tflops_per_gpu,
                      each.mfu * 100, each.memory.total() * 1e-9, plan.tensor, plan.context, plan.pipeline, plan.data,
                      experts_text(plan), plan.micro_batch, schedule_text(plan), name(plan.sharding),
-                     name(plan.recompute));
+                     recompute_text(plan));
 }
 
 /// The reasons for which most are refused; JSON has all.
@@ -145,7 +145,7 @@ std::string describe(const ParallelPlan& plan) {
   text += fmt::format(", data {}", plan.data);
   if (plan.expert > 1 || plan.expert_tensor > 1) { text += fmt::format(", expert {}", experts_text(plan)); }
   return text + fmt::format("; micro-batch {}, sharding {}, recompute {}", plan.micro_batch, name(plan.sharding),
-                            name(plan.recompute));
+                            recompute_text(plan));
 }
 
 double certainty_of_first(const PlanReport& report, std::size_t place) {

@@ -19,6 +19,11 @@ bool shards(const ParallelPlan& plan, Sharding from) {
 bool gathers_layers(const ParallelPlan& plan) { return shards(plan, Sharding::gradients); }
 bool splits_layers(const ParallelPlan& plan) { return plan.tensor > 1; }
 
+bool multiplies_fp8(const ParallelPlan& plan) { return plan.precision == Precision::fp8; }
+bool has_master_copy(const ParallelPlan& plan) {
+  return plan.precision != Precision::fp32 && plan.precision != Precision::tf32;
+}
+
 constexpr auto kGathers = R"(several copies, and "sharding" of gradients or parameters)";
 constexpr auto kTensor = R"("tensor" of 2 or more)";
 
@@ -40,11 +45,17 @@ const std::vector<Rule>& rules() {
        },
        R"(several copies, and "sharding" of gradients, or of parameters with "recompute")"},
       {"host_per_rank", &gathers_layers, kGathers},
+      {"reduce_every", &gathers_layers, kGathers},
+      {"fp8_parameters", &multiplies_fp8, R"("precision" of fp8)"},
+      {"master_bytes", &has_master_copy, "parameters of 2 bytes, or narrower ones"},
       {"overlap_gradients", [](const ParallelPlan& plan) { return has_copies(plan) && !gathers_layers(plan); },
        "several copies of whole layers; sharded ones are reduced beside backward in any case"},
       {"overlap_parameters",
-       [](const ParallelPlan& plan) { return shards(plan, Sharding::optimizer) && !gathers_layers(plan); },
-       R"(several copies, and "sharding" of the optimizer)"},
+       [](const ParallelPlan& plan) {
+         const bool once = plan.sharding == Sharding::gradients && !plan.gather_again;
+         return shards(plan, Sharding::optimizer) && (once || !gathers_layers(plan));
+       },
+       R"(several copies, and "sharding" of the optimizer, or of gradients without "gather_again")"},
       {"bucket",
        [](const ParallelPlan& plan) {
          const bool overlaps =

@@ -31,6 +31,11 @@ const Names<Recompute>& names_of(Recompute /*kind*/) {
   return names;
 }
 
+const Names<RecomputeModule>& names_of(RecomputeModule /*module*/) {
+  static const Names<RecomputeModule> names = named<RecomputeModule>(all_recompute_modules());
+  return names;
+}
+
 const Names<PlanCondition>& names_of(PlanCondition /*kind*/) {
   static const Names<PlanCondition> names =
       named<PlanCondition>({PlanCondition::always, PlanCondition::pipelined, PlanCondition::interleaved,

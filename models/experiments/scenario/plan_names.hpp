@@ -10,6 +10,7 @@ namespace athanor {
 const Names<PipelineKind>& names_of(PipelineKind kind);
 const Names<Sharding>& names_of(Sharding kind);
 const Names<Recompute>& names_of(Recompute kind);
+const Names<RecomputeModule>& names_of(RecomputeModule module);
 const Names<PlanCondition>& names_of(PlanCondition kind);
 
 }  // namespace athanor

@@ -31,6 +31,12 @@ std::string scenario_with_plan(const Case& scenario_case, const ParallelPlan& pl
                            {"sequence_parallel", plan.sequence_parallel}};
   if (!training.contains("parallel")) { training["parallel"] = JsonValue::object(); }
   training["parallel"].update(searched);
+  training["parallel"].erase("recompute_modules");
+  if (plan.recompute == Recompute::selective) {
+    std::vector<std::string> modules;
+    for (const RecomputeModule module : plan.recompute_modules.list()) { modules.emplace_back(name(module)); }
+    training["parallel"]["recompute_modules"] = modules;
+  }
   const TrainedModel& model = experiment->training().setup.model;
   if (layers == layers_of_places(layers_of(model), static_cast<std::uint32_t>(layers.size()))) {
     training["parallel"].erase("layers");

@@ -122,6 +122,10 @@ class Resolution {
         return fault("no-effect", "selective recomputation is of attention, and a list of layers has none",
                      R"(write "recompute": "full" or "none")");
       }
+      if (config_.plan.offload_layers > 0) {
+        return fault("no-effect", "activations are offloaded of a transformer's layers, and this is a list of others",
+                     R"(leave "offload_layers" out)");
+      }
       if (config_.plan.tensor == 1 && config_.plan.context == 1 && config_.plan.expert == 1) { return true; }
       return fault("plan-does-not-fit", "a list of layers is not split over tensor, context or expert ranks",
                    "leave these degrees at 1");
@@ -191,7 +195,19 @@ class Resolution {
       return problem("conflict", "the \"power\" of the GPU and the \"gpu_w\" of \"costs\" say the same",
                      "leave out one of them");
     }
+    if (!take_host_bandwidth(kinds)) { return false; }
     take_kinds(std::move(kinds), gpus.of_endpoint, training);
+    return true;
+  }
+
+  bool take_host_bandwidth(std::vector<GpuKind>& kinds) {
+    if (config_.plan.offload_layers == 0) { return true; }
+    const double bandwidth = host_bandwidth(*case_.platform.cluster);
+    if (bandwidth == 0) {
+      return problem("no-host-link", "activations are offloaded, and nothing says how GPUs reach their hosts",
+                     R"(leave "offload_layers" out, or describe nodes whose GPUs have PCIe)");
+    }
+    for (GpuKind& kind : kinds) { kind.gpu.host_bandwidth = bandwidth; }
     return true;
   }
 

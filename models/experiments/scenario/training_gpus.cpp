@@ -77,6 +77,21 @@ ClusterGpus gpus_of(const ClusterConfig& config, const Cluster& cluster, const L
   return gpus;
 }
 
+double host_bandwidth(const Cluster& cluster) {
+  double least = 0;
+  for (const VertexId endpoint : cluster.endpoints) {
+    const Fabric::OutLinks links = cluster.fabric->out(endpoint);
+    double own = 0;
+    for (std::uint32_t i = 0; i < links.count; ++i) {
+      const Link& link = cluster.fabric->link(LinkId{links.first + i});
+      if (link.kind != LinkKind::c2c && link.kind != LinkKind::pcie) { continue; }
+      own = std::max(own, static_cast<double>(link.usable.count()));
+    }
+    least = least == 0 ? own : std::min(least, own);
+  }
+  return least;
+}
+
 const GpuRates& smallest_gpu(const TrainingSetup& setup) {
   const GpuRates* smallest = &setup.gpu;
   for (const GpuKind& other : setup.others) {
@@ -86,12 +101,10 @@ const GpuRates& smallest_gpu(const TrainingSetup& setup) {
 }
 
 std::string memory_shortage(double needed, const GpuRates& gpu, bool ran) {
-  constexpr double kUnsure = 1.1;  // Llama 3.1 405B ran in 80 GB by a plan that is estimated at 88
   const std::string figures =
       fmt::format("{:.1f} GB on one GPU by estimate, and {} has {:.0f}", needed * 1e-9, gpu.name, gpu.memory * 1e-9);
   if (ran) { return fmt::format("it ran, though memory was {}: the estimate is too high", figures); }
-  if (needed > gpu.memory * kUnsure) { return fmt::format("does not fit into memory: {}", figures); }
-  return fmt::format("may not fit into memory: {}; plans that ran were estimated up to 10 % too high", figures);
+  return fmt::format("does not fit into memory: {}", figures);
 }
 
 }  // namespace athanor

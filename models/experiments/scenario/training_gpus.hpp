@@ -23,6 +23,10 @@ struct ClusterGpus {
 /// the presets' own files.
 ClusterGpus gpus_of(const ClusterConfig& config, const Cluster& cluster, const Library& library);
 
+/// Bytes per second between a GPU and its host, each way, of the slowest: over C2C, else over PCIe as if nobody else
+/// used it. 0: endpoints have neither.
+double host_bandwidth(const Cluster& cluster);
+
 /// Kinds that ranks have: "H100-SXM-80GB and A100-SXM-80GB".
 std::string gpu_names(const TrainingSetup& setup);
 
@@ -32,8 +36,8 @@ std::string counted_gpus(const TrainingSetup& setup);
 /// Of those with a known size; of equal ones the first.
 const GpuRates& smallest_gpu(const TrainingSetup& setup);
 
-/// That a plan does not fit into the memory of a GPU, of which it is estimated to need more than there is, and how sure
-/// that is. `ran`: somebody has measured it, so that the estimate is wrong.
+/// That a plan does not fit into the memory of a GPU, of which it is estimated to need more than there is. `ran`:
+/// somebody has measured it, so that the estimate is wrong.
 std::string memory_shortage(double needed, const GpuRates& gpu, bool ran);
 
 }  // namespace athanor

@@ -73,6 +73,22 @@ void read_bucket(Fields& fields, TrainingConfig& config) {
   if (bucket) { config.plan.bucket = *bucket; }
 }
 
+/// What the optimizer keeps, and in which precision parameters are kept.
+void read_optimizer(Fields& fields, ParallelPlan& plan) {
+  fields.optional("master_bytes", plan.master_bytes,
+                  "Of the optimizer's copy of a parameter: 4 (fp32), 2 (what bf16 lacks of it), 0 (none)", {0, 4});
+  fields.optional("moment_bytes", plan.moment_bytes, "Of each of Adam's two moments: 4, 2 or 1", {1, 4});
+  if (plan.master_bytes % 2 != 0) {
+    fields.problem("master_bytes", "out-of-range",
+                   fmt::format("a master copy has 4, 2 or no bytes, not {}", plan.master_bytes), "choose one of these");
+  }
+  if (plan.moment_bytes == 3) {
+    fields.problem("moment_bytes", "out-of-range", "a moment has 4, 2 or 1 bytes, not 3", "choose one of these");
+  }
+  fields.optional("fp8_parameters", plan.fp8_parameters,
+                  "Parameters of layers are kept and gathered in fp8, where matrices are multiplied in it");
+}
+
 void read_data(Fields& fields, TrainingConfig& config) {
   ParallelPlan& plan = config.plan;
   fields.optional("sharding", plan.sharding,
@@ -85,6 +101,10 @@ void read_data(Fields& fields, TrainingConfig& config) {
   if (plan.gradient_bytes == 3) {
     fields.problem("gradient_bytes", "out-of-range", "a gradient has 2 or 4 bytes, not 3", "choose one of the two");
   }
+  fields.optional("reduce_every", plan.reduce_every,
+                  "Micro-batches whose gradients are added up before they are reduced (sharding gradients, parameters)",
+                  {1, 65536});
+  read_optimizer(fields, plan);
   fields.optional("prefetch", plan.prefetch, "Layers whose parameters are gathered ahead", {0, 1024});
   fields.optional(
       "shard_calls", plan.shard_calls,
@@ -101,6 +121,28 @@ void read_data(Fields& fields, TrainingConfig& config) {
                   "As PyTorch's DataParallel: GPU 0 sends parameters to the others, collects outputs and gradients");
 }
 
+/// Where activations are not simply kept.
+void read_recompute(Fields& fields, ParallelPlan& plan) {
+  fields.optional("recompute", plan.recompute, "What is computed again instead of kept: none, selective, full",
+                  names_of(plan.recompute));
+  std::vector<RecomputeModule> modules;
+  if (plan.recompute == Recompute::selective) { modules = plan.recompute_modules.list(); }
+  fields.optional("recompute_modules", modules, "Selective: which parts of a layer, by Megatron Core's names",
+                  names_of(RecomputeModule::core_attn));
+  if (plan.recompute != Recompute::selective && fields.has("recompute_modules")) {
+    fields.problem("recompute_modules", "conflict", "only selective recomputation goes by modules",
+                   R"(write "recompute": "selective", or leave it out)");
+  }
+  if (!modules.empty()) { plan.recompute_modules = RecomputeModules(modules); }
+  fields.optional("recompute_layers", plan.recompute_layers, "Full: so many of each stage's chunk; 0: all", {0, 4096});
+  if (plan.recompute_layers > 0 && plan.recompute != Recompute::full) {
+    fields.problem("recompute_layers", "conflict", "only full recomputation goes by layers",
+                   R"(write "recompute": "full", or leave it out)");
+  }
+  fields.optional("offload_layers", plan.offload_layers,
+                  "So many layers of each chunk keep their activations in the host's memory", {0, 4096});
+}
+
 void read_plan(Fields& fields, ReadingContext& context, TrainingConfig& config) {
   ParallelPlan& plan = config.plan;
   read_framework(fields, context, config);
@@ -111,13 +153,7 @@ void read_plan(Fields& fields, ReadingContext& context, TrainingConfig& config) 
                   "Tensor ranks share what stands between their layers, too (Megatron-LM)");
   fields.optional("overlap_tensor", plan.overlap_tensor,
                   "Tensor ranks communicate in pieces beside the products that need it");
-  fields.optional("recompute", plan.recompute, "What is computed again instead of kept: none, selective, full",
-                  names_of(plan.recompute));
-  fields.optional("recompute_layers", plan.recompute_layers, "Full: so many of each stage's chunk; 0: all", {0, 4096});
-  if (plan.recompute_layers > 0 && plan.recompute != Recompute::full) {
-    fields.problem("recompute_layers", "conflict", "only full recomputation goes by layers",
-                   R"(write "recompute": "full", or leave it out)");
-  }
+  read_recompute(fields, plan);
   fields.optional("fused_attention", plan.fused_attention, "FlashAttention and its kin; else scores are made and kept");
   fields.optional("fused_loss", plan.fused_loss, "Logits are read once, and overwritten by their gradients");
   fields.optional("dropout", plan.dropout, "Masks are made and kept");

@@ -191,6 +191,42 @@ void read_precision(MegatronWords& words, ParallelPlan& plan) {
   plan.gradient_bytes = words.flag("grad-reduce-in-bf16") || !wide ? 2 : 4;
 }
 
+/// Several follow the one name.
+void read_recompute_modules(MegatronWords& words, ParallelPlan& plan) {
+  const std::vector<std::string> named = words.all("recompute-modules");
+  RecomputeModules modules;
+  for (const std::string& each : named) {
+    const std::vector<RecomputeModule>& known = all_recompute_modules();
+    const auto is = [&](RecomputeModule module) { return name(module) == each; };
+    const auto found = std::find_if(known.begin(), known.end(), is);
+    if (found == known.end()) {
+      throw UsageError(fmt::format("--recompute-modules: '{}' is none of {}", each, text_of(RecomputeModules(known))));
+    }
+    modules = modules.with(*found);
+  }
+  if (!named.empty()) { plan.recompute_modules = modules; }
+}
+
+/// Bytes of a number of the precision-aware optimizer.
+std::uint32_t optimizer_bytes(MegatronWords& words, const std::string& name) {
+  const std::string type = words.word(name).value_or("fp32");
+  if (type == "fp32") { return 4; }
+  if (type == "bf16" || type == "fp16") { return 2; }
+  if (type == "fp8") { return 1; }
+  throw UsageError(fmt::format("--{}: '{}' is none of fp32, fp16, bf16, fp8", name, type));
+}
+
+void read_optimizer(MegatronWords& words, ParallelPlan& plan) {
+  words.flag("use-precision-aware-optimizer");
+  plan.master_bytes = optimizer_bytes(words, "main-params-dtype");
+  plan.moment_bytes = optimizer_bytes(words, "exp-avg-dtype");
+  if (optimizer_bytes(words, "exp-avg-sq-dtype") != plan.moment_bytes) {
+    throw UsageError("--exp-avg-dtype and --exp-avg-sq-dtype differ: both moments have as many bytes here");
+  }
+  plan.fp8_parameters = words.flag("fp8-param-gather");
+  plan.offload_layers = words.number_or("cpu-offloading-num-layers", 0, 0);
+}
+
 void read_recompute(MegatronWords& words, ParallelPlan& plan) {
   const auto granularity = words.word("recompute-granularity");
   const bool activations = words.flag("recompute-activations");
@@ -202,6 +238,7 @@ void read_recompute(MegatronWords& words, ParallelPlan& plan) {
     plan.recompute_layers = *method == "block" ? layers : 0;
   } else if (granularity == "selective" || activations) {
     plan.recompute = Recompute::selective;
+    read_recompute_modules(words, plan);
   } else if (granularity) {
     throw UsageError(fmt::format("--recompute-granularity: '{}' is neither full nor selective", *granularity));
   }
@@ -249,6 +286,7 @@ MegatronRun read_megatron_arguments(std::string_view text) {
   read_batches(words, run.ranks > 0, run.plan);
   read_precision(words, run.plan);
   read_recompute(words, run.plan);
+  read_optimizer(words, run.plan);
   read_overlaps(words, run.plan);
   read_attention_kernels(words, run.plan);
   run.ignored = words.rest();

@@ -82,6 +82,13 @@ std::optional<std::string> MegatronWords::word(const std::string& name, bool man
   return fmt::format("{}", joined(taken->values, ""));
 }
 
+std::vector<std::string> MegatronWords::all(const std::string& name) {
+  const auto taken = take(name);
+  if (!taken) { return {}; }
+  if (taken->values.empty()) { throw UsageError(fmt::format("--{} needs a value", name)); }
+  return taken->values;
+}
+
 std::optional<std::uint32_t> MegatronWords::number(const std::string& name, std::uint32_t least) {
   const auto text = word(name);
   if (!text) { return std::nullopt; }

@@ -26,6 +26,9 @@ class MegatronWords {
   /// One word; or, with `many`, all that follow, blanks left out.
   std::optional<std::string> word(const std::string& name, bool many = false);
 
+  /// All that follow. Throws UsageError where none does.
+  std::vector<std::string> all(const std::string& name);
+
   /// What nobody has asked for, in the order of the text, as it was written.
   std::vector<std::string> rest() const;
 

@@ -53,7 +53,8 @@ bool same(const ParallelPlan& a, const ParallelPlan& b) {
   const auto key = [](const ParallelPlan& plan) {
     return std::tuple(plan.tensor, plan.context, plan.pipeline, plan.data, plan.expert, plan.expert_tensor,
                       plan.virtual_stages, plan.schedule, plan.micro_batch, plan.sequence_parallel, plan.recompute,
-                      plan.recompute_layers, plan.sharding);
+                      plan.recompute_layers, plan.sharding,
+                      plan.recompute == Recompute::selective ? plan.recompute_modules : RecomputeModules{});
   };
   return key(a) == key(b);
 }

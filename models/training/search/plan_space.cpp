@@ -43,11 +43,37 @@ bool has(const std::vector<std::uint32_t>& list, std::uint32_t value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
+/// The scenario's own, where it recomputes selectively. Else, the cheapest first: scores that attention makes, and what
+/// costs next to no products (norms, activation functions, queries, keys and values from compressed vectors); the same
+/// and all of MLPs and experts.
+std::vector<RecomputeModules> choices_of_modules(const TrainingSetup& setup) {
+  if (!setup.model.transformer || setup.plan.recompute == Recompute::selective) {
+    return {setup.plan.recompute_modules};
+  }
+  RecomputeModules cheap;
+  const auto add = [&](RecomputeModules& to, RecomputeModule module) {
+    if (lacks(*setup.model.transformer, module).empty()) { to = to.with(module); }
+  };
+  if (!setup.plan.fused_attention) { add(cheap, RecomputeModule::core_attn); }
+  for (const RecomputeModule module :
+       {RecomputeModule::layernorm, RecomputeModule::mla_up_proj, RecomputeModule::moe_act}) {
+    add(cheap, module);
+  }
+  RecomputeModules more = cheap;
+  add(more, RecomputeModule::mlp);
+  add(more, RecomputeModule::moe);
+  return cheap == RecomputeModules{} ? std::vector{more} : std::vector{cheap, more};
+}
+
 /// Degree after degree, each on top of those before it.
 class PlanWriter {
  public:
   PlanWriter(const PlanSpace& space, const TrainingSetup& setup)
-      : space_(space), setup_(setup), framework_(setup.framework), plan_(setup.plan) {
+      : space_(space),
+        setup_(setup),
+        framework_(setup.framework),
+        modules_(choices_of_modules(setup)),
+        plan_(setup.plan) {
     plan_.recompute_layers = 0;
     framework_.told.insert({"schedule", "sharding", "recompute", "sequence_parallel"});
   }
@@ -157,7 +183,14 @@ class PlanWriter {
       plan_.sharding = sharding;
       for (const Recompute recompute : space_.recompute) {
         plan_.recompute = recompute;
-        list_.plans.push_back(plan_);
+        if (recompute != Recompute::selective) {
+          list_.plans.push_back(plan_);
+          continue;
+        }
+        for (const RecomputeModules& modules : modules_) {
+          plan_.recompute_modules = modules;
+          list_.plans.push_back(plan_);
+        }
       }
     }
   }
@@ -170,7 +203,8 @@ class PlanWriter {
 
   const PlanSpace& space_;
   const TrainingSetup& setup_;
-  FrameworkUse framework_;  ///< which does not decide what is searched
+  FrameworkUse framework_;                 ///< which does not decide what is searched
+  std::vector<RecomputeModules> modules_;  ///< that are recomputed together, of selective plans
   ParallelPlan plan_;
   PlanList list_;
 };
@@ -200,7 +234,7 @@ PlanSpace default_space(PlanSpace space, const TrainingSetup& setup, std::uint32
   fill(space.sharding, {Sharding::none, Sharding::optimizer, Sharding::gradients, Sharding::parameters});
   if (space.recompute.empty()) {
     space.recompute = {Recompute::none, Recompute::full};
-    if (setup.model.transformer) { space.recompute.push_back(Recompute::selective); }
+    if (setup.model.transformer) { space.recompute = {Recompute::none, Recompute::selective, Recompute::full}; }
   }
   return space;
 }

@@ -48,8 +48,9 @@ struct PlanList {
 /// All plans of a completed space that divide the GPUs and the batch and that the model does not contradict. What no
 /// list names is as in the setup's plan, but: tensor ranks run with sequence parallelism where that plan has it, where
 /// it has no tensor ranks and no framework to say so, and beside experts; what a framework decides follows the degrees;
-/// full recomputation is of all layers. Of plans that would be the same (sharding among one rank, chunks of no
-/// pipeline) one is listed.
+/// full recomputation is of all layers; selective one of the modules that the setup's plan recomputes, or else in two
+/// ways: without products of matrices, and with those of MLPs and experts. Of plans that would be the same (sharding
+/// among one rank, chunks of no pipeline) one is listed.
 PlanList plans_of(const PlanSpace& space, const TrainingSetup& setup);
 
 }  // namespace athanor

@@ -87,8 +87,15 @@ void ComputingBound::take(const PipelineSchedule& schedule, const std::vector<st
 }
 
 ComputingBound::Key ComputingBound::key_of(const ParallelPlan& plan) {
-  return {plan.tensor,      plan.context,   plan.expert,           plan.expert_tensor,
-          plan.micro_batch, plan.recompute, plan.sequence_parallel};
+  const bool selective = plan.recompute == Recompute::selective;
+  return {plan.tensor,
+          plan.context,
+          plan.expert,
+          plan.expert_tensor,
+          plan.micro_batch,
+          plan.recompute,
+          selective ? plan.recompute_modules : RecomputeModules{},
+          plan.sequence_parallel};
 }
 
 /// As if all were on one stage.

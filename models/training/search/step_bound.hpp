@@ -40,7 +40,8 @@ class ComputingBound {
  private:
   /// What decides how long a layer computes: tensor, context, expert, expert_tensor, micro_batch, recompute,
   /// sequence_parallel. Pipelines come on top.
-  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, Recompute, bool>;
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, Recompute,
+                         RecomputeModules, bool>;
   /// When the stages of the pipeline have computed all gradients, and what they hold.
   struct Stages {
     std::vector<Time> ends;

@@ -12,10 +12,6 @@ Bytes bytes(double parameters, double of_each) {
   return Bytes{static_cast<std::int64_t>(std::ceil(parameters * of_each))};
 }
 
-double parameter_bytes(const ParallelPlan& plan) {
-  return plan.precision == Precision::fp32 || plan.precision == Precision::tf32 ? 4 : 2;
-}
-
 }  // namespace
 
 DataParallel::DataParallel(const ParallelPlan& plan, StageWriter& writer, const ChunkPieces& chunk,
@@ -38,10 +34,16 @@ double DataParallel::total(const Kind& kind) const {
   return sum;
 }
 
-DataParallel::Number DataParallel::gather(const Kind& kind, double parameters, const StageWriter::Numbers& after) {
+double DataParallel::total_bytes(const Kind& kind) const {
+  double sum = 0;
+  for (const LayerPieces& layer : chunk_.layers) { sum += layer.*kind.parameters * layer.parameter_bytes; }
+  return sum;
+}
+
+DataParallel::Number DataParallel::gather(const Kind& kind, double all_bytes, const StageWriter::Numbers& after) {
   const Workload::Call call{.communicator = kind.groups.shard,
                             .kind = CollectiveKind::all_gather,
-                            .size = bytes(parameters, parameter_bytes(plan_)),
+                            .size = bytes(all_bytes, 1),
                             .type = DataType::bfloat16};
   return writer_.call(gather_stream_, "all-gather of parameters", call, after);
 }
@@ -68,18 +70,25 @@ void DataParallel::reduce(Kind& kind, double parameters, const StageWriter::Numb
 }
 
 void DataParallel::begin() {
+  if (plan_.sharding == Sharding::gradients && !plan_.gather_again && plan_.overlap_parameters) {
+    for (std::size_t layer = 0; layer < chunk_.layers.size(); ++layer) { gather_layer({}, layer, gathered_[layer]); }
+    return;
+  }
   if (plan_.sharding != Sharding::optimizer || !plan_.overlap_parameters) { return; }
   for (const Kind& kind : kinds_) {
     if (kind.groups.shard_ranks == 1) { continue; }
     double parameters = 0;
+    double all_bytes = 0;
     std::size_t first = 0;
     for (std::size_t layer = 0; layer < chunk_.layers.size(); ++layer) {
-      parameters += chunk_.layers[layer].*kind.parameters;
+      const LayerPieces& own = chunk_.layers[layer];
+      parameters += own.*kind.parameters;
+      all_bytes += own.*kind.parameters * own.parameter_bytes;
       const bool full = bytes(parameters, plan_.gradient_bytes) >= plan_.bucket;
       if (parameters == 0 || (!full && layer + 1 < chunk_.layers.size())) { continue; }
-      const Number number = gather(kind, parameters, {});
+      const Number number = gather(kind, all_bytes, {});
       for (; first <= layer; ++first) { gathered_[first].push_back(number); }
-      parameters = 0;
+      parameters = all_bytes = 0;
     }
   }
 }
@@ -95,10 +104,10 @@ void DataParallel::gather_layer(const StageWriter::Numbers& after, std::size_t l
   if (requested_[layer]) { return; }
   requested_[layer] = true;
   for (const Kind& kind : kinds_) {
-    const double parameters = chunk_.layers[layer].*kind.parameters;
-    if (parameters == 0 || kind.groups.shard_ranks == 1) { continue; }
+    const double all_bytes = chunk_.layers[layer].*kind.parameters * chunk_.layers[layer].parameter_bytes;
+    if (all_bytes == 0 || kind.groups.shard_ranks == 1) { continue; }
     for (std::uint32_t i = 0; i < plan_.shard_calls; ++i) {
-      gathered.push_back(gather(kind, parameters / plan_.shard_calls, listed(kind, after)));
+      gathered.push_back(gather(kind, all_bytes / plan_.shard_calls, listed(kind, after)));
       last_call_ = {gathered.back()};
     }
   }
@@ -118,8 +127,8 @@ void DataParallel::with_the_first(Chain& chain, const std::string& label, Collec
 
 void DataParallel::before_forward(Chain& chain, std::size_t layer) {
   if (plan_.single_process && layer == 0) {
-    with_the_first(chain, "broadcast of parameters", CollectiveKind::broadcast,
-                   bytes(total(kinds_.front()), parameter_bytes(plan_)), DataType::bfloat16);
+    with_the_first(chain, "broadcast of parameters", CollectiveKind::broadcast, bytes(total_bytes(kinds_.front()), 1),
+                   DataType::bfloat16);
   }
   if (gathers_layers()) {
     const StageWriter::Numbers now = chain.ends();
@@ -167,6 +176,7 @@ void DataParallel::after_backward(Chain& chain, std::size_t layer) {
   for (Kind& kind : kinds_) {
     const double own = chunk_.layers[layer].*kind.parameters;
     if (gathers_layers()) {
+      if (!last && done_[layer] % plan_.reduce_every != 0) { continue; }
       for (std::uint32_t i = 0; own > 0 && i < plan_.shard_calls; ++i) {
         reduce(kind, own / plan_.shard_calls, listed(kind, chain.ends()));
         last_call_ = reductions_;
@@ -202,8 +212,8 @@ StageWriter::Numbers DataParallel::finish(const Chain& chain) {
 void DataParallel::after_optimizer(const Chain& chain) {
   if (plan_.sharding != Sharding::optimizer || plan_.overlap_parameters) { return; }
   for (const Kind& kind : kinds_) {
-    const double parameters = total(kind);
-    if (parameters > 0 && kind.groups.shard_ranks > 1) { gather(kind, parameters, chain.ends()); }
+    const double all_bytes = total_bytes(kind);
+    if (all_bytes > 0 && kind.groups.shard_ranks > 1) { gather(kind, all_bytes, chain.ends()); }
   }
 }
 

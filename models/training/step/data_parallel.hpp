@@ -67,8 +67,9 @@ class DataParallel {
   void wait(Chain& chain, std::vector<Number>& gathered);
   void reduce(Kind& kind, double parameters, const StageWriter::Numbers& after);
   void put_into_bucket(Kind& kind, double parameters, const Chain& chain);
-  Number gather(const Kind& kind, double parameters, const StageWriter::Numbers& after);
-  double total(const Kind& kind) const;
+  Number gather(const Kind& kind, double all_bytes, const StageWriter::Numbers& after);
+  double total(const Kind& kind) const;        ///< parameters
+  double total_bytes(const Kind& kind) const;  ///< of them, as they are gathered
 
   const ParallelPlan& plan_;
   StageWriter& writer_;

@@ -133,16 +133,19 @@ void LayerAssembly::add_forward(Pieces& pieces, const LayerWork& work, bool expe
   add_compute(pieces, "norms forward", work.before_attention.*phase);
   add_context(pieces, CollectiveKind::all_gather);
   add_block_forward(pieces, "attention forward", work.attention.*phase);
+  if (experts) { return add_experts_forward(pieces, work, phase); }
   add_compute(pieces, "norms forward", work.before_mlp.*phase);
-  if (!experts) {
-    add_block_forward(pieces, "MLP forward", work.mlp.*phase);
-  } else {
-    const Kernels& shared = work.shared.*phase;
-    add_exchange(pieces, !shared.empty());
-    if (!shared.empty()) { add_block_forward(pieces, "shared expert forward", shared); }
-    add_compute(pieces, "experts forward", work.mlp.*phase);
-    add_exchange(pieces, false);
-  }
+  add_block_forward(pieces, "MLP forward", work.mlp.*phase);
+  add_compute(pieces, "norms forward", work.after_mlp.*phase);
+}
+
+void LayerAssembly::add_experts_forward(Pieces& pieces, const LayerWork& work, Kernels PhasedKernels::*phase) const {
+  add_compute(pieces, "norms forward", work.before_mlp.*phase);
+  const Kernels& shared = work.shared.*phase;
+  add_exchange(pieces, !shared.empty());
+  if (!shared.empty()) { add_block_forward(pieces, "shared expert forward", shared); }
+  add_compute(pieces, "experts forward", work.mlp.*phase);
+  add_exchange(pieces, false);
   add_compute(pieces, "norms forward", work.after_mlp.*phase);
 }
 
@@ -181,13 +184,32 @@ void LayerAssembly::add_weights(Pieces& pieces, const LayerWork& work, bool expe
   }
 }
 
+/// Modules that are done again, with the communication inside of them: an MLP with that of its tensor ranks, experts
+/// with the exchange of tokens where the router is done again, too.
+void LayerAssembly::add_modules_again(Pieces& pieces, const LayerWork& work, bool experts) const {
+  add_compute(pieces, "recomputed norms", work.before_attention.recompute);
+  add_compute(pieces, "recomputed attention", work.attention.recompute);
+  if (experts && recomputes(plan_, RecomputeModule::moe)) {
+    return add_experts_forward(pieces, work, &PhasedKernels::recompute);
+  }
+  add_compute(pieces, "recomputed norms", work.before_mlp.recompute);
+  if (experts) {
+    if (!work.shared.recompute.empty()) {
+      add_block_forward(pieces, "recomputed shared expert", work.shared.recompute);
+    }
+    add_compute(pieces, "recomputed experts", work.mlp.recompute);
+  } else if (!work.mlp.recompute.empty()) {
+    add_block_forward(pieces, "recomputed MLP", work.mlp.recompute);
+  }
+}
+
 LayerPieces LayerAssembly::layer(const LayerWork& work, bool experts, bool recompute, double mlp_parameters) const {
   LayerPieces pieces;
   add_forward(pieces.forward, work, experts, &PhasedKernels::forward);
   if (recompute && plan_.recompute == Recompute::full) {
     add_forward(pieces.recompute, work, experts, &PhasedKernels::recompute);
   } else if (recompute) {
-    add_compute(pieces.recompute, "recomputed attention", work.attention.recompute);
+    add_modules_again(pieces.recompute, work, experts);
   }
   add_backward(pieces.backward, work, experts, true, mlp_parameters);
   add_backward(pieces.backward_input, work, experts, false, 0);

@@ -30,6 +30,8 @@ class LayerAssembly {
   void add_context(Pieces& pieces, CollectiveKind kind) const;
   void add_exchange(Pieces& pieces, bool beside) const;
   void add_forward(Pieces& pieces, const LayerWork& work, bool experts, Kernels PhasedKernels::*phase) const;
+  void add_experts_forward(Pieces& pieces, const LayerWork& work, Kernels PhasedKernels::*phase) const;
+  void add_modules_again(Pieces& pieces, const LayerWork& work, bool experts) const;
   void add_block_forward(Pieces& pieces, const std::string& label, const Kernels& kernels) const;
   void add_block_backward(Pieces& pieces, const std::string& label, const PhasedKernels& work, bool weights,
                           bool attention) const;

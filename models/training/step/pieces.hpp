@@ -37,6 +37,11 @@ struct LayerPieces {
   Pieces backward_weight;
   double dense_parameters = 0;   ///< of one GPU, that data-parallel ranks hold alike
   double expert_parameters = 0;  ///< of one GPU, parameters of experts, whose data-parallel ranks are others
+  double parameter_bytes = 2;    ///< of each of these, as they are gathered
+  /// Offloaded: what its activations take to the host's memory, and as long back; zero: they stay.
+  Time offload = {};
+  /// Offloaded: the layer of the chunk behind whose forward they are gone, and before whose backward they set out.
+  std::size_t offload_window = 0;
 };
 
 /// What one stage's chunk of layers does.

@@ -43,12 +43,20 @@ StageWriter::Number StageWriter::compute(const std::string& text, Time time, con
   return add(operation, after);
 }
 
-StageWriter::Number StageWriter::host(const std::string& text, Time time, const Numbers& after) {
-  const std::uint16_t own = stream("host");
-  workload_.workers[worker_].streams[own].host = true;
+StageWriter::Number StageWriter::beside(std::uint16_t stream, const std::string& text, Time time,
+                                        const Numbers& after) {
+  workload_.workers[worker_].streams[stream].host = true;
   const Number number = compute(text, time, after);
-  workload_.workers[worker_].operations[number].stream = own;
+  workload_.workers[worker_].operations[number].stream = stream;
   return number;
+}
+
+StageWriter::Number StageWriter::host(const std::string& text, Time time, const Numbers& after) {
+  return beside(stream("host"), text, time, after);
+}
+
+StageWriter::Number StageWriter::copy(const std::string& name, Time time, const Numbers& after) {
+  return beside(stream(name), "copy " + name, time, after);
 }
 
 StageWriter::Number StageWriter::call(std::uint16_t stream, const std::string& text, const Workload::Call& call,

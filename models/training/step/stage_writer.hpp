@@ -24,11 +24,15 @@ class StageWriter {
   Number compute(const std::string& label, Time time, const Numbers& after);
   /// On the host's one stream, beside all others.
   Number host(const std::string& label, Time time, const Numbers& after);
+  /// Between the memories of GPU and host, on the stream of this name, beside all others.
+  Number copy(const std::string& stream, Time time, const Numbers& after);
   Number call(std::uint16_t stream, const std::string& label, const Workload::Call& call, const Numbers& after);
   Number send(std::uint16_t stream, std::uint32_t channel, Bytes size, const Numbers& after);
   Number receive(std::uint16_t stream, std::uint32_t channel, Bytes size, const Numbers& after);
 
  private:
+  /// Of no computing stream.
+  Number beside(std::uint16_t stream, const std::string& label, Time time, const Numbers& after);
   Number add(Workload::Operation operation, const Numbers& after);
   std::uint32_t label(const std::string& text);
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/training/memory.hpp"
 #include "models/training/step/layer_pieces.hpp"
 #include "models/training/step/rank_grid.hpp"
+#include "models/training/work_parts.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -15,6 +17,8 @@ Bytes whole_bytes(double bytes) { return Bytes{static_cast<std::int64_t>(std::ce
 
 /// Of activations.
 double element_bytes(const ParallelPlan& plan) { return plan.precision == Precision::fp32 ? 4 : 2; }
+/// Of a parameter that has no narrow copy.
+double parameter_bytes(const ParallelPlan& plan) { return sizes_of(plan).element; }
 
 /// Ranks among which what an optimizer updates is shared out.
 std::uint32_t shared_by(const ParallelPlan& plan, std::uint32_t ranks) {
@@ -53,8 +57,8 @@ std::vector<Pieces> optimizers(const StepPieces& step, const PipelineSchedule& s
 class TransformerStep {
  public:
   TransformerStep(const Transformer& model, const ParallelPlan& plan, const PipelineSchedule& schedule,
-                  const LayerAssembly& assembly)
-      : model_(model), plan_(plan), schedule_(schedule), assembly_(assembly) {}
+                  const GpuRates& gpu, const LayerAssembly& assembly)
+      : model_(model), plan_(plan), schedule_(schedule), gpu_(gpu), assembly_(assembly) {}
 
   StepPieces pieces(const std::vector<std::uint32_t>& layers) const {
     StepPieces step;
@@ -62,7 +66,7 @@ class TransformerStep {
     for (std::uint32_t place = 0; place < layers.size(); ++place) {
       ChunkPieces& chunk = step.places.emplace_back();
       if (place == 0) { add(chunk, assembly_.embedding(), {embedding_share(model_, plan_), 0}); }
-      for (std::uint32_t i = 0; i < layers[place]; ++i) { add_layer(chunk, first + i, i); }
+      for (std::uint32_t i = 0; i < layers[place]; ++i) { add_layer(chunk, first + i, i, layers[place]); }
       if (place + 1 == layers.size()) { add_end(chunk, layers.size() > 1); }
       first += layers[place];
     }
@@ -77,18 +81,34 @@ class TransformerStep {
   }
 
  private:
-  void add(ChunkPieces& chunk, LayerPieces pieces, ParameterShare share) const {
+  void add(ChunkPieces& chunk, LayerPieces pieces, ParameterShare share, bool of_layers = false) const {
+    const bool narrow = of_layers && plan_.keeps_fp8();
+    pieces.parameter_bytes = narrow ? bytes_of(plan_.precision) : parameter_bytes(plan_);
     pieces.dense_parameters = share.dense;
     pieces.expert_parameters = share.experts;
     chunk.layers.push_back(std::move(pieces));
   }
-  void add_layer(ChunkPieces& chunk, std::uint32_t layer, std::uint32_t in_chunk) const {
+  /// `in_chunk`: its number in the chunk, of `layers`.
+  void add_layer(ChunkPieces& chunk, std::uint32_t layer, std::uint32_t in_chunk, std::uint32_t layers) const {
     const bool counted = plan_.recompute_layers == 0 || plan_.recompute == Recompute::selective;
     const bool recompute = plan_.recompute != Recompute::none && (counted || in_chunk < plan_.recompute_layers);
     add(chunk,
         assembly_.layer(layer_work(model_, plan_, layer), has_experts(model_, layer), recompute,
                         mlp_share(model_, plan_, layer)),
-        layer_share(model_, plan_, layer));
+        layer_share(model_, plan_, layer), true);
+    if (in_chunk < plan_.offload_layers) { set_offload(chunk, layer, in_chunk, layers, recompute); }
+  }
+  /// Of the layer just added. Copies are spread over the chunk: one for each so many layers.
+  void set_offload(ChunkPieces& chunk, std::uint32_t layer, std::uint32_t in_chunk, std::uint32_t layers,
+                   bool recompute) const {
+    constexpr double kPicoseconds = 1e12;
+    ParallelPlan plan = plan_;
+    if (!recompute) { plan.recompute = Recompute::none; }
+    const std::uint32_t window = layers / std::min(plan_.offload_layers, layers);
+    const std::size_t before = chunk.layers.size() - 1 - in_chunk;  // the embedding
+    chunk.layers.back().offload =
+        Time{std::llround(layer_activations(model_, plan, layer) / gpu_.host_bandwidth * kPicoseconds)};
+    chunk.layers.back().offload_window = before + std::size_t{window} * (in_chunk + 1) - 1;
   }
   /// Each layer of a further token makes logits of its own.
   void add_end(ChunkPieces& chunk, bool apart) const {
@@ -98,7 +118,7 @@ class TransformerStep {
       add(chunk,
           assembly_.layer(next_token_work(model_, plan_), has_experts(model_, model_.layers + i), recompute,
                           mlp_share(model_, plan_, model_.layers + i)),
-          layer_share(model_, plan_, model_.layers + i));
+          layer_share(model_, plan_, model_.layers + i), true);
       add(chunk, assembly_.output(), {});
     }
   }
@@ -106,6 +126,7 @@ class TransformerStep {
   const Transformer& model_;
   const ParallelPlan& plan_;
   const PipelineSchedule& schedule_;
+  const GpuRates& gpu_;
   const LayerAssembly& assembly_;
 };
 
@@ -126,6 +147,7 @@ StepPieces plain_pieces(const std::vector<PlainLayer>& layers, const ParallelPla
       pieces.backward = pieces.backward_input;
       pieces.backward.push_back(assembly.compute(layers[next].name + " backward", work.backward_weight));
       pieces.dense_parameters = layers[next].parameters;
+      pieces.parameter_bytes = parameter_bytes(plan);
     }
     const double sent = layers[next - 1].output * plan.micro_batch * element_bytes(plan);
     if (place + 1 < counts.size()) { step.boundaries.push_back(whole_bytes(sent)); }
@@ -149,8 +171,9 @@ StepPieces step_pieces(const TrainedModel& model, const ParallelPlan& plan, cons
                        const PipelineSchedule& schedule, const GpuRates& gpu, const ComputeProfile& profile) {
   static const Transformer none;
   const LayerAssembly assembly(model.transformer ? *model.transformer : none, plan, gpu, profile);
-  StepPieces step = model.transformer ? TransformerStep(*model.transformer, plan, schedule, assembly).pieces(layers)
-                                      : plain_pieces(model.layers, plan, layers, assembly);
+  StepPieces step = model.transformer
+                        ? TransformerStep(*model.transformer, plan, schedule, gpu, assembly).pieces(layers)
+                        : plain_pieces(model.layers, plan, layers, assembly);
   step.optimizer = optimizers(step, schedule, plan, gpu, profile);
   if (schedule.stages > 1) { step.pass_overhead = profile.pass_overhead; }
   return step;
@@ -169,6 +192,7 @@ void slow_down(LayerPieces& layer, const LayerPieces& other) {
   slow_down(layer.backward, other.backward);
   slow_down(layer.backward_input, other.backward_input);
   slow_down(layer.backward_weight, other.backward_weight);
+  layer.offload = std::max(layer.offload, other.offload);
 }
 
 }  // namespace

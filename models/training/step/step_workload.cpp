@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "models/training/step/data_parallel.hpp"
+#include "models/training/step/host_offload.hpp"
 #include "models/training/step/rank_grid.hpp"
 #include "models/training/step/stage_writer.hpp"
 #include "sim/check.hpp"
@@ -173,6 +174,7 @@ class StageSteps {
     data_.push_back(std::make_unique<DataParallel>(
         plan_, writer_, chunk_at(here), schedule_.micro_batches / schedule_.replicas,
         directory_.of_place(here.place, false), directory_.of_place(here.place, true), name));
+    offload_.emplace_back(writer_, chunk_at(here));
   }
 
   void write(const PipelineTask& task) {
@@ -228,7 +230,9 @@ class StageSteps {
   void forward_layer(Chain& chain, const At& here, std::size_t layer) {
     DataParallel& data = *data_[here.chunk];
     data.before_forward(chain, layer);
+    offload_[here.chunk].before_forward(chain, layer);
     add(chain, chunk_at(here).layers[layer].forward);
+    offload_[here.chunk].after_forward(chain, layer);
     data.after_forward(chain, layer);
   }
   void backward_layer(Chain& chain, const At& here, std::size_t layer, bool inputs, bool weights) {
@@ -236,6 +240,7 @@ class StageSteps {
     const LayerPieces& own = chunk_at(here).layers[layer];
     if (inputs) {
       data.before_backward(chain, layer);
+      offload_[here.chunk].before_backward(chain, layer);
       add(chain, own.recompute);
       if (!own.recompute.empty()) { data.after_recompute(chain, layer); }
     }
@@ -313,6 +318,7 @@ class StageSteps {
   Chain chain_;
   Chain::Communications communications_;
   std::vector<std::unique_ptr<DataParallel>> data_;  ///< by chunk
+  std::vector<HostOffload> offload_;                 ///< by chunk
 };
 
 }  // namespace

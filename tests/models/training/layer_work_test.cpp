@@ -259,6 +259,43 @@ TEST_CASE("recomputing does all of forward once more, or attention without its p
   }
 }
 
+TEST_CASE("a module that is computed again does its part of forward once more") {
+  Transformer model = with_experts(llama(2, 512, 8), 4, 2, 256, 1);
+  model.experts->shared_ffn = 128;
+  ParallelPlan plan;
+  plan.recompute = Recompute::selective;
+  const double s = plan.sequence;
+  const auto again = [&](RecomputeModule module, std::uint32_t of_layer) {
+    plan.recompute_modules = RecomputeModules({module});
+    const LayerWork work = layer_work(model, plan, of_layer);
+    Kernels all;
+    for (const PhasedKernels* part :
+         {&work.before_attention, &work.attention, &work.before_mlp, &work.mlp, &work.shared, &work.after_mlp}) {
+      all.insert(all.end(), part->recompute.begin(), part->recompute.end());
+    }
+    return all;
+  };
+  using Module = RecomputeModule;
+  CHECK(near(flops_of(again(Module::core_attn, 0)), 2 * s * (s + 1) * 512));
+  CHECK(flops_of(again(Module::layernorm, 0)) == 0);
+  CHECK(near(bytes_of(again(Module::layernorm, 0)), 2 * 2 * 2 * s * 512));  // two norms read and write
+  CHECK(near(flops_of(again(Module::mlp, 0)), 2 * s * 3 * 512 * 1536));
+  CHECK(again(Module::mlp, 1).empty());
+  CHECK(again(Module::moe, 0).empty());
+  CHECK(near(flops_of(again(Module::moe, 1)), 2 * s * 512 * (3 * (2 * 256 + 128) + 4)));  // with the router
+  CHECK(near(flops_of(again(Module::shared_experts, 1)), 2 * s * 512 * 3 * 128));
+  CHECK(flops_of(again(Module::moe_act, 1)) == 0);
+  CHECK(near(bytes_of(again(Module::moe_act, 1)), 3 * 2 * 2 * s * 256));  // of two experts: halves in, product out
+  model.attention = {.kind = Attention::Kind::latent,
+                     .heads = 8,
+                     .head_size = 64,
+                     .value_size = 32,
+                     .rotary_size = 16,
+                     .query_rank = 128,
+                     .kv_rank = 96};
+  CHECK(near(flops_of(again(Module::mla_up_proj, 0)), 2 * s * 8 * (128 * 80 + 96 * (64 + 32))));
+}
+
 TEST_CASE("fp8 is for linear layers of the stack alone, and casts cost memory") {
   const Transformer model = with_experts(llama(2, 512, 8), 4, 2, 256, 0);
   ParallelPlan plan;
@@ -337,6 +374,21 @@ TEST_CASE("an optimizer step touches 4 + 24 + 2 bytes of each updated parameter,
   CHECK(bytes_of(optimizer_work(1000, 8000, plan)) == 1000 * (4 + 24 + 2) + 4 * 1000 + 4 * 8000);
   plan.precision = Precision::fp8;
   CHECK(bytes_of(optimizer_work(1000, 8000, plan)) == 1000 * (4 + 24 + 2) + 4 * 1000 + 4 * 8000 + 4 * 8000);
+  plan.fp8_parameters = true;  // are written as they are, and transposed
+  CHECK(bytes_of(optimizer_work(1000, 8000, plan)) == 1000 * (4 + 24 + 1) + 4 * 1000 + 4 * 8000 + 2 * 8000);
   plan.precision = Precision::fp32;
   CHECK(bytes_of(optimizer_work(1000, 1000, plan)) == 1000 * (4 + 24) + 4 * 1000 + 4 * 1000);
+}
+
+TEST_CASE("an optimizer touches the bytes of its states, and the parameter that holds a part of its copy") {
+  ParallelPlan plan;
+  plan.gradient_bytes = 2;
+  const auto bytes = [&](std::uint32_t master, std::uint32_t moment) {
+    plan.master_bytes = master;
+    plan.moment_bytes = moment;
+    return bytes_of(optimizer_work(1000, 0, plan)) / 1000 - 2;  // the gradient's norm apart
+  };
+  CHECK(bytes(4, 4) == 2 + 2 * (4 + 4 + 4) + 2);
+  CHECK(bytes(2, 4) == 2 + 2 * (2 + 4 + 4) + 2 * 2);
+  CHECK(bytes(0, 2) == 2 + 2 * (2 + 2) + 2 * 2);
 }

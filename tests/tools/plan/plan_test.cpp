@@ -148,7 +148,7 @@ TEST_CASE("where no plan fits, the smallest is named with what would help") {
     "cluster": {"node": "DGX-H100", "nodes": 1, "fabric": {"kind": "star", "switch": "QM9700"}},
     "training": {"model": "GPT-3-175B", "global_batch": 8, "compute": "nemo-2411-h100-bf16"}})")));
   CHECK(ran.code == 1);
-  CHECK(ran.says("no plan fits into 76.0 GB; the smallest takes"));
+  CHECK(ran.says("no plan fits into 81.0 GB; the smallest takes"));
   CHECK(ran.says("times as many GPUs"));
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("what cannot be searched is refused with what to change") {
   CHECK(holds(refusal_of(scenario_with(""), {"--sharding", "optimiser"}), "did you mean 'optimizer'?"));
   CHECK(holds(refusal_of(scenario_with(""), {"--top", "0"}), "--top '0' is not a whole number from 1 on"));
   CHECK(holds(refusal_of(scenario_with(""), {"--pipeline", "2,x"}), "--pipeline 'x' is not a whole number"));
-  CHECK(holds(refusal_of(scenario_with(""), {"--reserve", "80GB"}), "leaves nothing of the 80 GB"));
+  CHECK(holds(refusal_of(scenario_with(""), {"--reserve", "90GB"}), "leaves nothing of the 85 GB"));
   CHECK(holds(refusal_of(kSmall, {}), "has no \"training\""));
 }
 

@@ -117,6 +117,28 @@ std::size_t check_bounds(const TrainingSetup& setup, std::uint32_t gpus) {
 
 }  // namespace
 
+TEST_CASE(
+    "selective plans recompute what costs few products, or that and MLPs and experts; none before selective and full") {
+  const auto texts = [](const TrainingSetup& setup) {
+    std::vector<std::string> all;
+    for (const ParallelPlan& plan : plans_of(settings_of(setup, 1, 0).space, setup).plans) {
+      const std::string text = recompute_text(plan);
+      if (std::find(all.begin(), all.end(), text) == all.end()) { all.push_back(text); }
+    }
+    return all;
+  };
+  using Texts = std::vector<std::string>;
+  TrainingSetup setup = setup_of(llama(2, 256, 4));
+  CHECK(texts(setup) == Texts{"none", "selective: layernorm", "selective: layernorm+mlp", "full"});
+  setup.plan.fused_attention = false;
+  CHECK(texts(setup) == Texts{"none", "selective: core_attn+layernorm", "selective: core_attn+layernorm+mlp", "full"});
+  setup = setup_of(with_experts(llama(2, 256, 4), 4, 2, 128, 0));
+  CHECK(texts(setup) == Texts{"none", "selective: layernorm+moe_act", "selective: layernorm+moe_act+moe", "full"});
+  setup.plan.recompute = Recompute::selective;  // says which itself
+  setup.plan.recompute_modules = RecomputeModules({RecomputeModule::moe});
+  CHECK(texts(setup) == Texts{"none", "selective: moe", "full"});
+}
+
 TEST_CASE("no plan takes less than its bounds") {
   TrainingSetup setup = setup_of(llama(8, 512, 8));
   CHECK(check_bounds(setup, 8) > 50);

@@ -163,6 +163,72 @@ TEST_CASE("ZeRO-2 gathers once a step, SHARD_GRAD_OP for each micro-batch, ZeRO-
   }
 }
 
+TEST_CASE("gradients of several micro-batches are reduced together, those of the last in any case") {
+  constexpr std::uint32_t kBatches = 5;
+  for (const std::uint32_t every : {1U, 2U, 3U, 5U, 8U}) {
+    CAPTURE(every);
+    ParallelPlan plan;
+    plan.data = 8;
+    plan.sharding = Sharding::gradients;
+    plan.reduce_every = every;
+    const PipelineSchedule schedule = pipeline_schedule(PipelineKind::gpipe, 1, 1, kBatches);
+    const Workload workload = step_workload(plan, schedule, even_pieces(schedule, 1, 1_us, 1_us, 1_us, 1e6));
+    std::uint32_t reductions = 0;
+    for (const Workload::Operation& operation : workload.workers[0].operations) {
+      const bool is_call = operation.kind == Workload::Kind::call;
+      if (is_call && workload.calls[operation.subject].kind == CollectiveKind::reduce_scatter) { ++reductions; }
+    }
+    CHECK(reductions == (kBatches + every - 1) / every);
+  }
+}
+
+TEST_CASE("parameters that are gathered once a step set out at its beginning, where they are gathered beside forward") {
+  for (const bool overlap : {false, true}) {
+    CAPTURE(overlap);
+    ParallelPlan plan;
+    plan.data = 8;
+    plan.sharding = Sharding::gradients;
+    plan.prefetch = 0;
+    plan.overlap_parameters = overlap;
+    const PipelineSchedule schedule = pipeline_schedule(PipelineKind::gpipe, 1, 1, 2);
+    const Workload workload = step_workload(plan, schedule, even_pieces(schedule, 3, 1_us, 1_us, 1_us, 1e6));
+    std::uint32_t gathers = 0;
+    std::uint32_t at_once = 0;
+    for (const Workload::Operation& operation : workload.workers[0].operations) {
+      const bool is_call = operation.kind == Workload::Kind::call;
+      if (!is_call || workload.calls[operation.subject].kind != CollectiveKind::all_gather) { continue; }
+      ++gathers;
+      if (operation.dependencies == 0) { ++at_once; }
+    }
+    CHECK(gathers == 3);
+    CHECK(at_once == (overlap ? 3 : 1));  // the first one has nothing to wait for in any case
+  }
+}
+
+// Four layers of 10 us forward and 20 us backward each; the first one's or two's activations go to the host.
+TEST_CASE("activations on their way to the host and back take no time until computing has to wait for them") {
+  const auto time = [](Time copy, std::vector<std::size_t> windows) {
+    const PipelineSchedule schedule = pipeline_schedule(PipelineKind::gpipe, 1, 1, 1);
+    StepPieces pieces = even_pieces(schedule, 4, 10_us, 10_us, 10_us);
+    for (std::size_t layer = 0; layer < windows.size(); ++layer) {
+      pieces.places[0].layers[layer].offload = copy;
+      pieces.places[0].layers[layer].offload_window = windows[layer];
+    }
+    const Workload workload = step_workload({}, schedule, pieces);
+    return run(workload, [](const Workload::Call&) { return Time::zero(); }).time;
+  };
+  const Time computing = 30_us * 4;
+  CHECK(time(Time::zero(), {}) == computing);
+  CHECK(time(10_us, {1, 3}) == computing);
+  CHECK(time(20_us, {1, 3}) ==
+        computing + 10_us);                     // the first one is gone at 30, when the third would have begun at 20
+  CHECK(time(10_us, {1}) == computing);         // gone when the second layer ends
+  CHECK(time(11_us, {1}) == computing + 1_us);  // the third waits for it; on its way back the second hides it
+  CHECK(time(25_us, {1}) == computing + 15_us + 5_us);
+  CHECK(time(30_us, {3}) == computing);          // nothing comes behind its window; three layers hide its way back
+  CHECK(time(70_us, {3}) == computing + 50_us);  // away at 80, back at 150, where 100 would have done
+}
+
 // Two layers of 1 us forward and 2 us backward each; a gradient's reduction takes 5 us. The last layer's begins at
 // 2 + 2, the first one's at 6 and waits until 9: 14 in all, of which 8 are exposed.
 TEST_CASE("what DDP exposes of two layers is what one works out by hand") {

@@ -41,8 +41,9 @@ std::string problem_of(const std::string& scenario) {
 TEST_CASE("what a plan says without anything to act on is told") {
   for (const std::string setting :
        {R"("sequence_parallel": true)", R"("overlap_tensor": true)", R"("overlap_pipeline": false)", R"("prefetch": 3)",
-        R"("shard_calls": 2)", R"("gather_again": true)", R"("host_per_rank": "1us")", R"("shard_group": 4)",
-        R"("overlap_parameters": true)", R"("bucket": "1MB")", R"("schedule": "zb_h1")"}) {
+        R"("shard_calls": 2)", R"("gather_again": true)", R"("reduce_every": 2)", R"("fp8_parameters": true)",
+        R"("host_per_rank": "1us")", R"("shard_group": 4)", R"("overlap_parameters": true)", R"("bucket": "1MB")",
+        R"("schedule": "zb_h1")"}) {
     const std::string key = setting.substr(0, setting.find(':'));
     CAPTURE(setting);
     CHECK(notes_of("{" + setting + "}").find("has no effect here") != std::string::npos);

@@ -144,11 +144,17 @@ TEST_CASE("Megatron-LM's arguments of experts and latent attention are understoo
       "--num-experts 256 --moe-router-topk 8 --moe-ffn-hidden-size 2048 --moe-shared-expert-intermediate-size 2048 "
       "--moe-layer-freq ([0]*3+[1]*58) --mtp-num-layers 1 --disable-bias-linear --normalization RMSNorm "
       "--untie-embeddings-and-output-weights --position-embedding-type rope --vocab-size 129280 --seq-length 4096 "
-      "--micro-batch-size 1 --expert-model-parallel-size 64 --fp8-format hybrid --bf16 --use-tp-pp-dp-mapping");
+      "--micro-batch-size 1 --expert-model-parallel-size 64 --fp8-format hybrid --bf16 --use-tp-pp-dp-mapping "
+      "--recompute-granularity selective --recompute-modules mla_up_proj moe_act --fp8-param-gather "
+      "--use-precision-aware-optimizer --exp-avg-dtype bf16 --exp-avg-sq-dtype bf16");
   CHECK(parameters(run.model) == 671'026'404'352);
   CHECK(run.plan.expert == 64);
   CHECK(run.plan.precision == Precision::fp8);
   CHECK(run.plan.order == "tp-cp-ep-pp-dp");
+  CHECK(run.plan.recompute_modules == RecomputeModules({RecomputeModule::mla_up_proj, RecomputeModule::moe_act}));
+  CHECK(run.plan.fp8_parameters);
+  CHECK(run.plan.master_bytes == 4);
+  CHECK(run.plan.moment_bytes == 2);
   CHECK(run.ranks == 0);
   CHECK(run.ignored.empty());
 }
@@ -169,6 +175,9 @@ TEST_CASE("Megatron-LM's arguments that are missing, no numbers or inconsistent 
   CHECK(holds(with("--nnodes 3"), "24 ranks are no multiple"));
   CHECK(holds(with("--num-layers 97"), "do not fill 8 stages"));
   CHECK(holds(with("--recompute-granularity full"), "--recompute-method"));
+  CHECK(holds(with("--recompute-modules norms"), "'norms' is none of core_attn+layernorm+"));
+  CHECK(holds(with("--exp-avg-dtype int8"), "'int8' is none of fp32"));
+  CHECK(holds(with("--exp-avg-dtype bf16"), "differ"));
   CHECK(holds(with("--num-experts 8 --moe-layer-freq ([0]*3+[1]*58)"), "is not for 96 layers"));
   CHECK(holds(with("--num-experts 8 --moe-layer-freq [0]*x"), "not repeated"));
   CHECK(holds(with("--group-query-attention --num-query-groups 5"), "cannot share"));

@@ -228,6 +228,17 @@ TEST_CASE("plans that do not fit cluster, batch or model are refused with what t
   CHECK(begins(problem_of(on_dgx(1, gpt(R"({"order": "tp-dp"})"))), "wrong-order: "));
   CHECK(begins(problem_of(on_dgx(1, gpt(R"({"tensor": 8, "recompute_layers": 4})"))),
                "conflict: only full recomputation goes by layers"));
+  CHECK(begins(problem_of(on_dgx(1, gpt(R"({"tensor": 8, "recompute_modules": ["mlp"]})"))),
+               "conflict: only selective recomputation goes by modules"));
+  CHECK(begins(problem_of(on_dgx(1, gpt(R"({"tensor": 8, "recompute": "selective", "recompute_modules": ["mlps"]})"))),
+               "unknown-name: "));
+  CHECK(
+      begins(problem_of(on_dgx(1, gpt(R"({"tensor": 8, "recompute": "selective", "recompute_modules": ["moe_act"]})"))),
+             "plan-does-not-fit: recomputing moe_act needs experts, which GPT-3-175B has not"));
+  CHECK(begins(problem_of(on_dgx(1, gpt(R"({"tensor": 8, "master_bytes": 3})"))),
+               "out-of-range: a master copy has 4, 2 or no bytes, not 3"));
+  CHECK(begins(problem_of(on_dgx(1, gpt(R"({"tensor": 8, "moment_bytes": 3})"))),
+               "out-of-range: a moment has 4, 2 or 1 bytes, not 3"));
   CHECK(begins(problem_of(on_dgx(1, gpt(R"({"tensor": 8})", R"("expert_imbalance": 1.5,)"))),
                "out-of-range: an \"expert_imbalance\" of 1.5: the busiest of 1 expert ranks"));
   CHECK(begins(problem_of(on_dgx(1, gpt(R"({"tensor": 8})", R"("costs": {"gpu_w": 100, "gpu_idle_w": 200},)"))),
@@ -240,6 +251,24 @@ TEST_CASE("a model that does not fit into memory is told, and refused where that
   CHECK(row["memory_gb"].get<double>() > 80);
   CHECK(text_of(row["notes"]).find("does not fit into memory") != std::string::npos);
   CHECK(begins(problem_of(on_dgx(1, gpt(R"({"tensor": 8})", R"("strict": true,)"))), "out-of-memory: "));
+}
+
+TEST_CASE("layers whose activations are offloaded need less memory, and a link to the host") {
+  const Folder folder;
+  const auto memory = [&](const char* parallel) {
+    return result_of(folder, on_dgx(1, gpt(parallel)))["memory_gb"].get<double>();
+  };
+  CHECK(memory(R"({"tensor": 8, "offload_layers": 48})") < memory(R"({"tensor": 8})"));
+  CHECK(memory(R"({"tensor": 8, "recompute": "selective", "recompute_modules": ["layernorm", "mlp"]})") <
+        memory(R"({"tensor": 8, "recompute": "selective", "recompute_modules": ["layernorm"]})"));
+  const std::string flat = fmt::format(R"({{"cluster": {{"fabric": {{"kind": "torus", "dimensions": [2, 2, 2],
+      "link": {{"rate": "10GB/s", "latency": "500ns"}}}}}}, "training": {}}})",
+                                       gpt(R"({"tensor": 8, "offload_layers": 1})", R"("gpu": "H100-SXM-80GB",)"));
+  CHECK(begins(problem_of(flat), "no-host-link: "));
+  CHECK(begins(problem_of(on_dgx(1, fmt::format(R"({{"model": {{"layers": [{{"parameters": 1, "forward_flops": 1,
+                 "output": 1}}]}}, "global_batch": 16, {}, "parallel": {{"offload_layers": 1}}}})",
+                                                kCompute))),
+               "no-effect: "));
 }
 
 TEST_CASE("precisions and GPUs that do not go together are refused") {
