@@ -20,7 +20,7 @@ struct Kept {
 Kept kept_sizes(const Transformer& model, const ParallelPlan& plan) {
   Kept kept;
   kept.sizes = sizes_of(plan);
-  kept.input = std::min(kept.sizes.element, bytes_of(kept.sizes.matrix));
+  kept.input = kept.sizes.casts ? kept.sizes.narrow : kept.sizes.element;
   kept.local = kept.sizes.norm_tokens * model.hidden;
   return kept;
 }
@@ -107,10 +107,11 @@ struct StateBytes {
 
 StateBytes state_bytes(const ParallelPlan& plan) {
   const WorkSizes sizes = sizes_of(plan);
-  return {.parameter = sizes.element,
-          .casts = sizes.casts ? 2 * bytes_of(plan.precision) : 0,
+  const double casts = sizes.autocast ? sizes.element : sizes.casts ? sizes.cast_writes : 0;
+  return {.parameter = sizes.autocast ? 4 : sizes.element,
+          .casts = casts,
           .gradient = static_cast<double>(plan.gradient_bytes),
-          .optimizer = sizes.element < 4 ? 12.0 : 8.0};
+          .optimizer = sizes.element < 4 && !sizes.autocast ? 12.0 : 8.0};
 }
 
 /// ZeRO: 4 N + 12 N / d, 2 N + 14 N / d, 16 N / d for d shards (Rajbhandari et al. 2020).

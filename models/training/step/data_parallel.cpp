@@ -12,8 +12,14 @@ Bytes bytes(double parameters, double of_each) {
   return Bytes{static_cast<std::int64_t>(std::ceil(parameters * of_each))};
 }
 
+/// A cast of a whole tensor is transposed where it arrives; of blocks both come.
+double gathered_fp8_bytes(const ParallelPlan& plan) {
+  return has_blocks(plan.fp8_recipe) ? plan.cast_bytes() : plan.narrow_bytes();
+}
+
 double parameter_bytes(const ParallelPlan& plan) {
-  return plan.precision == Precision::fp32 || plan.precision == Precision::tf32 ? 4 : 2;
+  if (plan.precision == Precision::fp8 && plan.fp8_gather) { return gathered_fp8_bytes(plan); }
+  return plan.precision == Precision::fp32 || plan.precision == Precision::tf32 || plan.casts_parameters() ? 4 : 2;
 }
 
 }  // namespace

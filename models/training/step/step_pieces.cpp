@@ -160,7 +160,10 @@ namespace {
 
 void slow_down(Pieces& pieces, const Pieces& others) {
   require(pieces.size() == others.size(), "{} pieces on one GPU and {} on another", pieces.size(), others.size());
-  for (std::size_t i = 0; i < pieces.size(); ++i) { pieces[i].time = std::max(pieces[i].time, others[i].time); }
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    pieces[i].time = std::max(pieces[i].time, others[i].time);
+    pieces[i].launch = std::max(pieces[i].launch, others[i].launch);
+  }
 }
 
 void slow_down(LayerPieces& layer, const LayerPieces& other) {
