@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/training/element_wise.hpp"
 #include "models/training/work_parts.hpp"
 
 namespace athanor {
@@ -114,7 +115,9 @@ void add_grouped(const Transformer& model, const HeadShare& share, const WorkSiz
               .gathers_in = true},
              sizes, work);
   if (model.attention.norms) { add_norm("head norms", turned, sizes, work); }
-  if (model.positions == 0) { add_memory("rotary", 2 * turned * sizes.element, 2 * turned * sizes.element, work); }
+  // PyTorch puts gradients of the three together.
+  if (sizes.eager) { add_memory("split", 0, 2 * (turned + sizes.tokens * share.values()) * sizes.element, work); }
+  if (model.positions == 0) { add_operator("rotary", turned, rotary_cost(sizes), work); }
 }
 
 /// Every tensor rank compresses all tokens, and makes its own heads of that.

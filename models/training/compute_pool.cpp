@@ -13,6 +13,7 @@ namespace athanor {
 namespace {
 
 constexpr Time kOverhead{2'000'000};  // between kernels that are launched ahead: no step tells it from the rest
+constexpr Time kLaunch{7'000'000};    // of an operator of PyTorch on a server's CPU: 5 to 10 us
 
 bool narrow(Precision precision) { return precision == Precision::fp8 || precision == Precision::fp4; }
 
@@ -87,6 +88,7 @@ ComputeProfile compute_profile(const ComputeValues& values, Precision precision)
   profile.interference = of(ComputeFigure::interference);
   profile.straggler_growth = of(ComputeFigure::straggler_growth);
   profile.overhead = kOverhead;
+  profile.launch = kLaunch;
   constexpr double kMicrosecond = 1e6;  // in ps
   profile.pass_overhead = Time{std::llround(of(ComputeFigure::pass_overhead) * kMicrosecond)};
   return profile;

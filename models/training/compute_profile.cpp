@@ -131,13 +131,19 @@ double compute_seconds(const Kernel& kernel, const GpuRates& gpu, const ComputeP
 Time time_of(const Kernel& kernel, const GpuRates& gpu, const ComputeProfile& profile) {
   const double moving = kernel.bytes / (gpu.memory_bandwidth * profile.memory);
   const double seconds = std::max(compute_seconds(kernel, gpu, profile), moving);
-  return Time{std::llround(seconds * 1e12)} + profile.overhead;
+  return Time{std::llround(seconds * 1e12 + kernel.launches * static_cast<double>(profile.overhead.count()))};
 }
 
 Time time_of(const Kernels& kernels, const GpuRates& gpu, const ComputeProfile& profile) {
   Time sum;
   for (const Kernel& kernel : kernels) { sum += time_of(kernel, gpu, profile); }
   return sum;
+}
+
+Time launch_time(const Kernels& kernels, const ComputeProfile& profile) {
+  double launches = 0;
+  for (const Kernel& kernel : kernels) { launches += kernel.launches; }
+  return Time{std::llround(launches * static_cast<double>(profile.launch.count()))};
 }
 
 namespace {
@@ -210,6 +216,9 @@ void visit(Fields& fields, ComputeProfile& profile) {
                "(default 0.85)",
                kShare);
   fields.optional("overhead", profile.overhead, "Of each kernel");
+  fields.optional(
+      "launch", profile.launch,
+      "What the host takes to dispatch a kernel: the GPU waits where that is longer than the kernel (default 0)");
   fields.optional("pass_overhead", profile.pass_overhead,
                   "Between a pass of a micro-batch through a chunk of a pipeline and the next: what the host takes to "
                   "exchange messages and to launch the first kernels, while the GPU waits (default 0)");

@@ -35,6 +35,8 @@ struct GpuRates {
   double idle_w = 0;                  ///< nothing runs on it; 0: not known
   std::optional<UsdRange> rent;       ///< per hour
   double multiprocessors = 0;         ///< 0: not known
+  /// Products in MXFP8, and of fp8 matrices in any order.
+  bool multiplies_in_blocks() const { return generation == "blackwell"; }
   bool operator==(const GpuRates&) const = default;
 };
 
@@ -66,6 +68,7 @@ struct ComputeProfile {
   bool attention_by_shape = false;                ///< `attention` is of long sequences and heads of 128 elements
   double memory = 0.85;                           ///< share of the bandwidth
   Time overhead;                                  ///< of each kernel
+  Time launch;                                    ///< what the host takes to dispatch a kernel
   Time pass_overhead;                             ///< of each pass of a micro-batch through a chunk of a pipeline
   double interference = 0;                        ///< how much longer kernels take while the GPU communicates
   double straggler_growth = 0;  ///< how much longer a step takes with each doubling of GPUs beyond 8: stragglers
@@ -94,5 +97,7 @@ double straggler_doublings(double gpus);
 Time time_of(const Kernel& kernel, const GpuRates& gpu, const ComputeProfile& profile);
 /// One after the other.
 Time time_of(const Kernels& kernels, const GpuRates& gpu, const ComputeProfile& profile);
+/// What the host takes to dispatch them one by one.
+Time launch_time(const Kernels& kernels, const ComputeProfile& profile);
 
 }  // namespace athanor

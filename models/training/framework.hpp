@@ -56,6 +56,9 @@ struct PlanDefaults {
   std::optional<bool> fused_attention = {};
   std::optional<bool> fused_loss = {};
   std::optional<bool> dropout = {};
+  std::optional<Execution> execution = {};
+  std::optional<bool> autocast = {};
+  std::optional<Fp8Recipe> fp8_recipe = {};
 };
 
 /// Calls visit(key, default, setting of the plan) for each: `key` as scenarios have it.
@@ -81,6 +84,9 @@ void for_each_default(Defaults& defaults, Plan& plan, const Visit& visit) {
   visit("fused_attention", defaults.fused_attention, plan.fused_attention);
   visit("fused_loss", defaults.fused_loss, plan.fused_loss);
   visit("dropout", defaults.dropout, plan.dropout);
+  visit("execution", defaults.execution, plan.execution);
+  visit("autocast", defaults.autocast, plan.autocast);
+  visit("fp8_recipe", defaults.fp8_recipe, plan.fp8_recipe);
 }
 
 /// What a default is in a plan.

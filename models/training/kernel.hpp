@@ -25,6 +25,7 @@ struct Kernel {
   double k = 0;
   bool unaligned = false;  ///< of gemm: rows of a matrix are no whole 16 bytes
   double filling = 0;      ///< of attention: attended tokens that take as long as what surrounds the loop over them
+  double launches = 1;     ///< kernels that it is, each dispatched by the host
   double flops = 0;        ///< of gemm: 2 count m n k
   double bytes = 0;
 };

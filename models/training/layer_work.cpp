@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "models/training/element_wise.hpp"
 #include "models/training/work_parts.hpp"
 
 namespace athanor {
@@ -161,6 +162,17 @@ LayerWork next_token_work(const Transformer& model, const ParallelPlan& plan) {
   return work;
 }
 
+namespace {
+
+/// PyTorch has a gradient of the whole table, of zeros where no token was, and adds it to those of earlier
+/// micro-batches.
+double dense_gradients(const Transformer& model, const ParallelPlan& plan, const WorkSizes& sizes) {
+  const double elements = static_cast<double>(model.vocabulary) * model.hidden / plan.tensor;
+  return elements * sizes.gradient * (1 + 3 * sizes.accumulated);
+}
+
+}  // namespace
+
 PhasedKernels embedding_work(const Transformer& model, const ParallelPlan& plan) {
   const WorkSizes sizes = sizes_of(plan);
   const double elements = sizes.tokens * model.hidden;
@@ -168,7 +180,8 @@ PhasedKernels embedding_work(const Transformer& model, const ParallelPlan& plan)
   add_memory("embedding", 2 * elements * sizes.element, 0, work);
   if (model.positions > 0) { add_memory("positions", 3 * elements * sizes.element, 0, work); }
   const double tables = model.positions > 0 ? 2 : 1;
-  const double gradients = tables * elements * (sizes.element + 2 * sizes.gradient);
+  double gradients = tables * elements * (sizes.element + 2 * sizes.gradient);
+  if (sizes.autocast) { gradients += dense_gradients(model, plan, sizes); }
   work.backward_weight.push_back(memory("embedding gradients", gradients));
   if (plan.dropout) {
     const double dropped = sizes.norm_tokens * model.hidden;
@@ -194,13 +207,7 @@ PhasedKernels output_work(const Transformer& model, const ParallelPlan& plan) {
               .out = vocabulary,
               .wide = true},
              sizes, work);
-  // Logits to fp32 (2 + 4 bytes), their maximum (4), exponentials read and written (8), their sum (4); backward takes
-  // exponentials to gradients of logits (4 + 2), as megatron/core/tensor_parallel/cross_entropy.py without fusion.
-  // Fused (flash-attention's xentropy, Liger): read once, and in backward read and overwritten.
-  const double logits = sizes.tokens * vocabulary;
-  const double forward = plan.fused_loss ? sizes.element : sizes.element + 20;
-  const double backward = plan.fused_loss ? 2 * sizes.element : 4 + sizes.element;
-  add_memory("loss", logits * forward, logits * backward, work);
+  add_operator("loss", sizes.tokens * vocabulary, loss_cost(sizes, plan.fused_loss), work);
   turn_round(work);
   return work;
 }
@@ -217,29 +224,36 @@ PhasedKernels plain_layer_work(const PlainLayer& layer, const ParallelPlan& plan
     return kernel;
   };
   PhasedKernels work;
+  const auto cast_weights = [&](Kernels& to, double of_each) {
+    if (sizes.autocast) { to.push_back(memory("casts of weights", layer.parameters * of_each)); }
+  };
+  cast_weights(work.forward, sizes.element + 4);
   work.forward.push_back(product(layer.forward_flops));
   add_memory("activation", bytes, 2 * bytes, work);
   work.backward_input.push_back(product(backward / 2));
   work.backward_weight.push_back(product(backward / 2));
+  cast_weights(work.backward_weight, sizes.element + 4 + 12 * sizes.accumulated);
   if (plan.recompute == Recompute::full) { work.recompute = work.forward; }
   return work;
 }
 
+/// PyTorch's, where it casts: parameters are their own master copy, and gradients are dropped, not set to zero.
 Kernels optimizer_work(double updated, double held, const ParallelPlan& plan) {
   const WorkSizes sizes = sizes_of(plan);
   // Adam reads a gradient, reads and writes two moments and the master copy, and writes what that is a copy of; it
   // reads that, too, where it is a part of the master copy.
-  const bool narrow = plan.keeps_fp8();
-  const double cast = bytes_of(plan.precision);
-  const double copy = sizes.element == 4 ? 0 : narrow ? cast : sizes.element;
-  const double master = sizes.element == 4 ? 4 : plan.master_bytes;
+  const bool is_master = sizes.element == 4 || sizes.autocast;
+  const double copy = is_master ? 0 : plan.keeps_fp8() ? plan.kept_fp8_bytes() : sizes.element;
+  const double master = is_master ? 4 : plan.master_bytes;
   const double read = master < 4 ? copy : 0;
   const double states = 2 * master + 4.0 * plan.moment_bytes;
   Kernels kernels{memory("gradient norm", updated * plan.gradient_bytes),
-                  memory("optimizer", updated * (plan.gradient_bytes + states + copy + read)),
-                  memory("zero gradients", held * plan.gradient_bytes)};
-  // Wide parameters are cast, as they are and transposed; narrow ones are transposed.
-  if (sizes.casts) { kernels.push_back(memory("cast of parameters", held * (copy + (narrow ? cast : 2 * cast)))); }
+                  memory("optimizer", updated * (plan.gradient_bytes + states + copy + read))};
+  if (!sizes.autocast) { kernels.push_back(memory("zero gradients", held * plan.gradient_bytes)); }
+  if (!sizes.casts) { return kernels; }
+  // Wide parameters are cast; of narrow ones what products need beside what was gathered is made of that.
+  const double made = plan.keeps_fp8() ? sizes.cast_writes - copy : sizes.cast_writes;
+  if (made > 0) { kernels.push_back(memory("cast of parameters", held * (copy + made))); }
   return kernels;
 }
 

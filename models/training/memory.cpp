@@ -20,7 +20,7 @@ struct Kept {
 Kept kept_sizes(const Transformer& model, const ParallelPlan& plan) {
   Kept kept;
   kept.sizes = sizes_of(plan);
-  kept.input = std::min(kept.sizes.element, bytes_of(kept.sizes.matrix));
+  kept.input = kept.sizes.casts ? kept.sizes.narrow : kept.sizes.element;
   kept.local = kept.sizes.norm_tokens * model.hidden;
   return kept;
 }
@@ -135,10 +135,12 @@ struct StateBytes {
 StateBytes state_bytes(const ParallelPlan& plan, bool of_layers) {
   const WorkSizes sizes = sizes_of(plan);
   const bool casts = sizes.casts && of_layers;
-  const double own = casts && plan.keeps_fp8() ? 0 : sizes.element;
-  return {.parameter = own + (casts ? 2 * bytes_of(plan.precision) : 0),
+  const double own = sizes.autocast ? 4 : casts && plan.keeps_fp8() ? 0 : sizes.element;
+  const double copies = sizes.autocast ? sizes.element : casts ? sizes.cast_writes : 0;
+  const bool has_master = sizes.element < 4 && !sizes.autocast;
+  return {.parameter = own + copies,
           .gradient = static_cast<double>(plan.gradient_bytes),
-          .optimizer = (sizes.element < 4 ? plan.master_bytes : 0.0) + 2.0 * plan.moment_bytes};
+          .optimizer = (has_master ? plan.master_bytes : 0.0) + 2.0 * plan.moment_bytes};
 }
 
 /// ZeRO: 4 N + 12 N / d, 2 N + 14 N / d, 16 N / d for d shards (Rajbhandari et al. 2020).

@@ -56,6 +56,47 @@ double bytes_of(Precision precision) {
   return 0;
 }
 
+std::string_view name(Execution execution) {
+  switch (execution) {
+    case Execution::eager: return "eager";
+    case Execution::fused: return "fused";
+    case Execution::compiled: return "compiled";
+    case Execution::cuda_graphs: return "cuda_graphs";
+  }
+  return "";
+}
+
+std::string_view name(Fp8Recipe recipe) {
+  switch (recipe) {
+    case Fp8Recipe::delayed: return "delayed";
+    case Fp8Recipe::current: return "current";
+    case Fp8Recipe::blockwise: return "blockwise";
+    case Fp8Recipe::mxfp8: return "mxfp8";
+  }
+  return "";
+}
+
+bool has_blocks(Fp8Recipe recipe) { return recipe == Fp8Recipe::blockwise || recipe == Fp8Recipe::mxfp8; }
+
+double scale_bytes(Fp8Recipe recipe) {
+  switch (recipe) {
+    case Fp8Recipe::delayed:
+    case Fp8Recipe::current: return 0;
+    case Fp8Recipe::blockwise: return 4.0 / 128;
+    case Fp8Recipe::mxfp8: return 1.0 / 32;
+  }
+  return 0;
+}
+
+double ParallelPlan::narrow_bytes() const {
+  return bytes_of(precision) + (precision == Precision::fp8 ? scale_bytes(fp8_recipe) : 0);
+}
+
+double ParallelPlan::cast_bytes() const {
+  const bool once = precision == Precision::fp8 && any_order && !has_blocks(fp8_recipe);
+  return (once ? 1 : 2) * narrow_bytes();
+}
+
 namespace {
 
 /// `parts` divides `whole`, or one of them is a multiple of the other where `either`.

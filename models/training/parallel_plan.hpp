@@ -34,6 +34,32 @@ std::string_view name(Precision precision);
 /// Of one number of it; fp4: a half.
 double bytes_of(Precision precision);
 
+/// How operators come to the GPU.
+enum class Execution : std::uint8_t {
+  eager,        ///< one by one, as PyTorch has them, each from memory to memory
+  fused,        ///< one by one, with kernels that do several (Transformer Engine, Apex, Megatron-LM's own)
+  compiled,     ///< fused by a compiler (torch.compile)
+  cuda_graphs,  ///< fused kernels, launched at once from a recording: the host dispatches none of them
+};
+
+/// "eager", "fused", "compiled", "cuda_graphs".
+std::string_view name(Execution execution);
+
+/// By what numbers are scaled before they become fp8, and what the scales are found from.
+enum class Fp8Recipe : std::uint8_t {
+  delayed,    ///< one scale a tensor, from largest elements of earlier steps
+  current,    ///< one scale a tensor, from its own largest element, for which it is read once more
+  blockwise,  ///< one in fp32 for 128 elements along the sum, of weights for 128 x 128 (DeepSeek-V3)
+  mxfp8,      ///< one of 8 bits (E8M0) for 32 elements along the sum (Open Compute Project; Blackwell multiplies so)
+};
+
+/// "delayed", "current", "blockwise", "mxfp8".
+std::string_view name(Fp8Recipe recipe);
+/// Blocks lie along the sum: what another product sums over the other way is another cast, not the same one transposed.
+bool has_blocks(Fp8Recipe recipe);
+/// Bytes of scales per element.
+double scale_bytes(Fp8Recipe recipe);
+
 /// How a model is spread over GPUs. ranks = tensor x context x pipeline x data; expert groups are made of the
 /// data (and context) dimension: expert x expert_tensor divides tensor x context x data.
 struct ParallelPlan {
@@ -63,6 +89,10 @@ struct ParallelPlan {
   bool fused_attention = true;      ///< FlashAttention and its kin; else scores are made, kept and read (before 2022)
   bool fused_loss = false;          ///< one kernel reads logits, another makes gradients of them in their place
   bool dropout = false;             ///< masks are made and kept
+  Execution execution = Execution::fused;
+  bool autocast = false;  ///< parameters of 4 bytes, cast for every micro-batch, as are their gradients (PyTorch's AMP)
+  Fp8Recipe fp8_recipe = Fp8Recipe::delayed;
+  bool any_order = false;   ///< fp8 matrices are multiplied as they lie: no cast of a whole tensor is transposed too
   Recompute recompute = Recompute::none;
   RecomputeModules recompute_modules{{RecomputeModule::core_attn}};  ///< selective; Megatron Core's default
   std::uint32_t recompute_layers = 0;  ///< full, of each stage (or chunk): so many; 0: all
@@ -86,6 +116,14 @@ struct ParallelPlan {
   double busiest_expert_rank() const { return expert_imbalance < expert ? expert_imbalance : expert; }
   /// Of layers, on each stage.
   std::uint32_t chunks() const { return schedule == PipelineKind::zb_v ? 2 : virtual_stages; }
+  bool casts_parameters() const { return autocast && (precision == Precision::fp16 || precision == Precision::bf16); }
+  /// Of a number cast to `precision`, with its part of the scales.
+  double narrow_bytes() const;
+  /// Of all casts of a number that products need: a second one for the other direction, unless one does for both.
+  double cast_bytes() const;
+  /// Of a parameter that is kept in fp8, as it is gathered: a cast of a whole tensor, which is transposed where it arrives;
+  /// of blocks both casts.
+  double kept_fp8_bytes() const { return has_blocks(fp8_recipe) ? cast_bytes() : narrow_bytes(); }
   std::uint32_t micro_batches() const { return global_batch / (micro_batch * data); }
   /// Whether parameters of layers are narrow themselves, not copies of wide ones.
   bool keeps_fp8() const { return fp8_parameters && precision == Precision::fp8; }

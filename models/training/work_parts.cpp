@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/training/element_wise.hpp"
 #include "models/training/layer_work.hpp"
 
 namespace athanor {
@@ -17,6 +18,14 @@ WorkSizes sizes_of(const ParallelPlan& plan) {
   sizes.casts = narrow;
   sizes.element = bytes_of(sizes.wide);
   sizes.gradient = plan.gradient_bytes;
+  const bool looks_first = plan.precision == Precision::fp8 && plan.fp8_recipe == Fp8Recipe::current;
+  sizes.cast_reads = (looks_first ? 2 : 1) * sizes.element;
+  sizes.narrow = plan.narrow_bytes();
+  sizes.cast_writes = plan.cast_bytes();
+  sizes.blocks = plan.precision == Precision::fp8 && has_blocks(plan.fp8_recipe);
+  sizes.eager = plan.execution == Execution::eager;
+  sizes.autocast = plan.casts_parameters();
+  sizes.accumulated = plan.global_batch > 0 ? 1.0 - 1.0 / plan.micro_batches() : 0;
   return sizes;
 }
 
@@ -45,21 +54,43 @@ void add_memory(const char* label, double forward_bytes, double backward_bytes, 
 
 namespace {
 
-/// Read wide, written narrow twice, as it is and transposed, since the product of the other phase takes that. Of what
-/// is gathered each rank casts its own part, before; what is gathered is read once more, to be transposed.
+/// Read wide, written narrow: twice, as it is and for the product of the other phase, unless one cast does for both. Of
+/// what is gathered each rank casts its own part, before. A whole tensor's is transposed behind that, read once more;
+/// one in blocks is cast for the other phase, too, and gathered once more.
 Kernel cast(double elements, bool gathered, const WorkSizes& sizes) {
-  const double narrow = bytes_of(sizes.matrix);
   const double ranks = sizes.tokens / sizes.norm_tokens;
-  if (!gathered || ranks == 1) { return memory("cast", elements * (sizes.element + 2 * narrow)); }
-  return memory("cast", elements * ((sizes.element + narrow) / ranks + 2 * narrow));
+  const double all = sizes.cast_reads + sizes.cast_writes;
+  if (!gathered || ranks == 1) { return memory("cast", elements * all); }
+  if (sizes.blocks) { return memory("cast", elements * all / ranks); }
+  const double transposed = sizes.cast_writes > sizes.narrow ? 2 * sizes.narrow : 0;
+  return memory("cast", elements * ((sizes.cast_reads + sizes.narrow) / ranks + transposed));
 }
 
-/// The product that gives gradients of weights is added to those of earlier micro-batches: read and written.
-Kernel weight_gemm(const LinearWork& linear, Precision precision, double gradient) {
+/// The product that gives gradients of weights is added to those of earlier micro-batches: read and written. Under
+/// autocast it is written in 16 bits, and what follows adds it.
+Kernel weight_gemm(const LinearWork& linear, Precision precision, const WorkSizes& sizes) {
   Kernel kernel = gemm(linear.label, precision, linear.count, linear.out, linear.in, linear.tokens);
-  kernel.bytes = linear.count * (linear.tokens * (linear.in + linear.out) * bytes_of(precision) +
-                                 2 * linear.in * linear.out * gradient);
+  const double written = sizes.autocast ? sizes.element : 2 * sizes.gradient;
+  kernel.bytes = linear.count *
+                 (linear.tokens * (linear.in + linear.out) * bytes_of(precision) + linear.in * linear.out * written);
   return kernel;
+}
+
+/// Weights are kept in fp32, and cast in forward; gradients come in 16 bits, are cast back, and added to those of
+/// earlier micro-batches: two read, one written (torch.autocast, torch.autograd's AccumulateGrad).
+void add_weight_casts(const LinearWork& linear, const WorkSizes& sizes, PhasedKernels& work) {
+  if (!sizes.autocast) { return; }
+  constexpr double kWide = 4;  // bytes of fp32
+  const double elements = linear.count * linear.in * linear.out;
+  const double parameters = linear.biases ? 2 : 1;
+  const auto add = [&](Kernels& to, const char* label, double bytes) {
+    if (bytes == 0) { return; }
+    to.push_back(memory(label, elements * bytes));
+    to.back().launches = parameters;
+  };
+  add(work.forward, "cast of weights", sizes.element + kWide);
+  add(work.backward_weight, "sum of gradients", sizes.accumulated * 3 * kWide);
+  add(work.backward_weight, "cast of gradients", sizes.element + kWide);
 }
 
 /// Whether rows of its matrices are whole 16 bytes; what does not divide evenly among ranks is padded, and so is.
@@ -78,6 +109,7 @@ void add_linear(const LinearWork& linear, const WorkSizes& sizes, PhasedKernels&
   const double in = linear.count * linear.tokens * linear.in;
   const double out = linear.count * linear.tokens * linear.out;
   if (sizes.casts && !linear.wide) { work.forward.push_back(cast(in, linear.gathers_in, sizes)); }
+  add_weight_casts(linear, sizes, work);
   const bool unaligned = !is_aligned(linear, precision);
   const auto add = [&](Kernels& to, Kernel product) {
     product.unaligned = unaligned;
@@ -86,19 +118,21 @@ void add_linear(const LinearWork& linear, const WorkSizes& sizes, PhasedKernels&
   add(work.forward, gemm(linear.label, precision, linear.count, linear.tokens, linear.out, linear.in));
   if (sizes.casts && !linear.wide) { work.backward_input.push_back(cast(out, linear.gathers_out, sizes)); }
   add(work.backward_input, gemm(linear.label, precision, linear.count, linear.tokens, linear.in, linear.out));
-  add(work.backward_weight, weight_gemm(linear, precision, sizes.gradient));
+  add(work.backward_weight, weight_gemm(linear, precision, sizes));
   if (linear.biases) { work.backward_weight.push_back(memory("bias gradients", out * sizes.element)); }
 }
 
 void add_norm(const char* label, double elements, const WorkSizes& sizes, PhasedKernels& work) {
-  add_memory(label, 2 * elements * sizes.element, 3 * elements * sizes.element, work);
+  add_operator(label, elements, norm_cost(sizes), work);
 }
 
 void add_residual(const Transformer& model, const ParallelPlan& plan, PhasedKernels& work) {
   const WorkSizes sizes = sizes_of(plan);
   const double elements = sizes.norm_tokens * model.hidden;
   const double sum = 3 * elements * sizes.element;
-  add_memory("residual", sum + (plan.dropout ? elements : 0), sum, work);
+  const double mask = plan.dropout ? elements : 0;
+  if (plan.dropout && sizes.eager) { work.forward.push_back(memory("dropout", 2 * elements * sizes.element + mask)); }
+  add_memory("residual", sum + (sizes.eager ? 0 : mask), sum, work);
   if (plan.dropout) { add_memory("dropout", 0, elements * (2 * sizes.element + 1), work); }
 }
 
@@ -115,7 +149,7 @@ void add_mlp(const Transformer& model, const WorkSizes& sizes, double ffn, doubl
               .biases = model.biases,
               .gathers_in = gathers},
              sizes, work);
-  add_memory(kActivation, (halves + 1) * elements * sizes.element, (2 * halves + 1) * elements * sizes.element, work);
+  add_operator(kActivation, elements, activation_cost(sizes, model.gated), work);
   add_linear({.label = "mlp down",
               .tokens = tokens,
               .in = ffn,

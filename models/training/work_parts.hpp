@@ -13,6 +13,13 @@ struct WorkSizes {
   Precision wide = Precision::bf16;  ///< of attention, logits and routers
   Precision matrix = Precision::bf16;  ///< of linear layers
   bool casts = false;                  ///< `matrix` is narrower than what comes in
+  double cast_reads = 0;               ///< bytes of what comes in, that a cast reads
+  double narrow = 0;                   ///< bytes of one cast, with its scales
+  bool blocks = false;                 ///< a cast for one direction does not do for the other
+  double cast_writes = 0;              ///< bytes of all casts that products of both phases need
+  bool eager = false;                  ///< operators of PyTorch, each from memory to memory
+  bool autocast = false;               ///< weights are cast for each micro-batch, and their gradients
+  double accumulated = 0;              ///< share of micro-batches whose gradients are added to earlier ones
 };
 WorkSizes sizes_of(const ParallelPlan& plan);
 

@@ -63,6 +63,10 @@ const std::vector<Rule>& rules() {
          return has_copies(plan) && (plan.sharding == Sharding::gradients || (overlaps && !gathers_layers(plan)));
        },
        R"(several copies that reduce gradients in parts: "overlap_gradients")"},
+      {"autocast", [](const ParallelPlan& plan) { return plan.casts_parameters() || !plan.autocast; },
+       R"("precision" of 16 bits)"},
+      {"fp8_recipe", [](const ParallelPlan& plan) { return plan.precision == Precision::fp8; },
+       R"("precision": "fp8")"},
   };
   return all;
 }

@@ -36,6 +36,18 @@ const Names<RecomputeModule>& names_of(RecomputeModule /*module*/) {
   return names;
 }
 
+const Names<Execution>& names_of(Execution /*kind*/) {
+  static const Names<Execution> names =
+      named<Execution>({Execution::eager, Execution::fused, Execution::compiled, Execution::cuda_graphs});
+  return names;
+}
+
+const Names<Fp8Recipe>& names_of(Fp8Recipe /*kind*/) {
+  static const Names<Fp8Recipe> names =
+      named<Fp8Recipe>({Fp8Recipe::delayed, Fp8Recipe::current, Fp8Recipe::blockwise, Fp8Recipe::mxfp8});
+  return names;
+}
+
 const Names<PlanCondition>& names_of(PlanCondition /*kind*/) {
   static const Names<PlanCondition> names =
       named<PlanCondition>({PlanCondition::always, PlanCondition::pipelined, PlanCondition::interleaved,

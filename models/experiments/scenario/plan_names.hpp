@@ -11,6 +11,8 @@ const Names<PipelineKind>& names_of(PipelineKind kind);
 const Names<Sharding>& names_of(Sharding kind);
 const Names<Recompute>& names_of(Recompute kind);
 const Names<RecomputeModule>& names_of(RecomputeModule module);
+const Names<Execution>& names_of(Execution kind);
+const Names<Fp8Recipe>& names_of(Fp8Recipe kind);
 const Names<PlanCondition>& names_of(PlanCondition kind);
 
 }  // namespace athanor

@@ -196,8 +196,23 @@ class Resolution {
                      "leave out one of them");
     }
     if (!take_host_bandwidth(kinds)) { return false; }
+    const bool multiplies = fit_recipe(kinds);
     take_kinds(std::move(kinds), gpus.of_endpoint, training);
-    return true;
+    return multiplies;
+  }
+
+  /// Scales of 32 elements are multiplied by Blackwell, which also takes fp8 matrices in any order (Transformer Engine,
+  /// is_non_tn_fp8_gemm_supported); Hopper sums along rows of both alone.
+  bool fit_recipe(const std::vector<GpuKind>& kinds) {
+    ParallelPlan& plan = config_.plan;
+    if (plan.precision != Precision::fp8) { return true; }
+    const auto older =
+        std::find_if(kinds.begin(), kinds.end(), [](const GpuKind& kind) { return !kind.gpu.multiplies_in_blocks(); });
+    plan.any_order = older == kinds.end();
+    if (plan.any_order || plan.fp8_recipe != Fp8Recipe::mxfp8) { return true; }
+    return problem("no-such-recipe",
+                   fmt::format("GPU {} has no MXFP8: NVIDIA's have it from Blackwell on", older->gpu.name),
+                   R"(write "fp8_recipe": "delayed", "current" or "blockwise")");
   }
 
   bool take_host_bandwidth(std::vector<GpuKind>& kinds) {
@@ -270,6 +285,7 @@ class Resolution {
     ComputeParts parts = compute_parts(gpu, config_.plan.precision, config_.model.model);
     if (config_.framework.framework) { parts.software = config_.framework.framework->measured_as; }
     profile = config_.compute ? *config_.compute : pooled_compute(*pool, parts);
+    if (config_.launch) { profile.launch = *config_.launch; }
     if (profile.pooled ? !pool->knows(parts) || !gpu.as_preset
                        : !gpu.as_preset || !profile.covers(gpu.preset, config_.plan.precision)) {
       training.notes.push_back(fmt::format("extrapolated: the compute profile {} was not fitted on {} of {}",

@@ -157,6 +157,17 @@ void read_plan(Fields& fields, ReadingContext& context, TrainingConfig& config) 
   fields.optional("fused_attention", plan.fused_attention, "FlashAttention and its kin; else scores are made and kept");
   fields.optional("fused_loss", plan.fused_loss, "Logits are read once, and overwritten by their gradients");
   fields.optional("dropout", plan.dropout, "Masks are made and kept");
+  fields.optional("execution", plan.execution,
+                  "How operators come to the GPU: eager (PyTorch's own), fused (Transformer Engine), compiled, "
+                  "cuda_graphs (no dispatch)",
+                  names_of(plan.execution));
+  fields.optional(
+      "autocast", plan.autocast,
+      "Parameters of 4 bytes, cast to 16 bits for every micro-batch, as are their gradients (PyTorch's AMP)");
+  fields.optional("fp8_recipe", plan.fp8_recipe,
+                  "By what numbers are scaled that become fp8: delayed or current (whole tensors), blockwise (128), "
+                  "mxfp8 (32)",
+                  names_of(plan.fp8_recipe));
   const bool alone = plan.tensor == 1 && plan.context == 1 && plan.pipeline == 1 && plan.expert == 1 &&
                      plan.sharding == Sharding::none && !plan.overlap_gradients;
   if (plan.single_process && !alone) {
@@ -198,6 +209,12 @@ void read_settings(Fields& fields, ReadingContext& context, TrainingConfig& conf
                           read_compute_profile(value, context.files, context.library, context.problems,
                                                config.compute.emplace());
                         });
+  fields.optional("launch", config.launch,
+                  "What these hosts take to dispatch a kernel; absent: as the compute profile says");
+  if (config.launch && plan.execution == Execution::cuda_graphs) {
+    fields.problem("launch", "no-effect", "hosts do not dispatch what CUDA graphs recorded",
+                   R"(leave it out, or write another "execution")");
+  }
   optional_device(fields, "gpu", "Whose peak counts: a preset, one with changes, or a GPU in full; absent: the nodes'",
                   config.gpu);
   Ratio imbalance{1, 1};

@@ -24,6 +24,7 @@ struct TrainingConfig {
   std::optional<std::uint32_t> data;      ///< absent: what the other degrees leave of the cluster's endpoints
   std::vector<std::uint32_t> layers;      ///< of each place of the model; empty: spread evenly
   std::optional<ComputeProfile> compute;  ///< absent: the one that was fitted on such GPUs
+  std::optional<Time> launch;             ///< what these hosts take to dispatch a kernel; absent: the compute profile's
   std::optional<GpuConfig> gpu;           ///< absent: the nodes'
   bool strict = false;                    ///< a model that does not fit into memory is an error
   std::optional<Time> measured;           ///< a step of this on such a machine

@@ -40,6 +40,7 @@ WorkPiece LayerAssembly::compute(const std::string& label, const Kernels& kernel
   WorkPiece piece;
   piece.label = label;
   piece.time = time_of(kernels, gpu_, profile_);
+  if (plan_.execution != Execution::cuda_graphs) { piece.launch = launch_time(kernels, profile_); }
   return piece;
 }
 
@@ -51,7 +52,7 @@ void LayerAssembly::add_compute(Pieces& pieces, const std::string& label, const 
 /// these: in pieces.
 void LayerAssembly::add_enter(Pieces& pieces, bool beside, bool wide) const {
   if (plan_.tensor == 1 || !plan_.sequence_parallel) { return; }
-  const double element = wide ? kActivation : std::min(kActivation, bytes_of(plan_.precision));
+  const double element = wide ? kActivation : std::min(kActivation, plan_.narrow_bytes());
   pieces.push_back(collective("all-gather", Parallelism::tensor, CollectiveKind::all_gather,
                               whole_bytes(tokens_of(plan_) * model_.hidden * element), beside));
 }
@@ -119,6 +120,9 @@ void LayerAssembly::add_block_backward(Pieces& pieces, const std::string& label,
                                        bool weights, bool attention) const {
   add_enter(pieces, plan_.overlap_tensor);
   add_enter(pieces, true);
+  // Gradients of weights sum over tokens: what was cast in blocks along the other side for the gradients of inputs does
+  // not do for them, and its cast along tokens is gathered, too (Transformer Engine, pytorch/module/linear.py).
+  if (weights && plan_.precision == Precision::fp8 && has_blocks(plan_.fp8_recipe)) { add_enter(pieces, true); }
   if (attention) {
     add_context(pieces, CollectiveKind::all_gather);
     add_context(pieces, CollectiveKind::reduce_scatter);

@@ -15,6 +15,7 @@ struct WorkPiece {
   bool computes = true;
   std::string label;                      ///< "attention", "all-gather": by which time is told apart
   Time time;                              ///< of computing
+  Time launch;                            ///< what the host takes to dispatch it
   Parallelism use = Parallelism::tensor;  ///< of a collective: tensor, expert or context
   CollectiveKind kind = CollectiveKind::all_reduce;
   Bytes size;            ///< as Collective::count counts

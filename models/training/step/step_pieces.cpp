@@ -18,7 +18,7 @@ Bytes whole_bytes(double bytes) { return Bytes{static_cast<std::int64_t>(std::ce
 /// Of activations.
 double element_bytes(const ParallelPlan& plan) { return plan.precision == Precision::fp32 ? 4 : 2; }
 /// Of a parameter that has no narrow copy.
-double parameter_bytes(const ParallelPlan& plan) { return sizes_of(plan).element; }
+double parameter_bytes(const ParallelPlan& plan) { return plan.casts_parameters() ? 4 : sizes_of(plan).element; }
 
 /// Ranks among which what an optimizer updates is shared out.
 std::uint32_t shared_by(const ParallelPlan& plan, std::uint32_t ranks) {
@@ -83,7 +83,7 @@ class TransformerStep {
  private:
   void add(ChunkPieces& chunk, LayerPieces pieces, ParameterShare share, bool of_layers = false) const {
     const bool narrow = of_layers && plan_.keeps_fp8();
-    pieces.parameter_bytes = narrow ? bytes_of(plan_.precision) : parameter_bytes(plan_);
+    pieces.parameter_bytes = narrow ? plan_.kept_fp8_bytes() : parameter_bytes(plan_);
     pieces.dense_parameters = share.dense;
     pieces.expert_parameters = share.experts;
     chunk.layers.push_back(std::move(pieces));
@@ -183,7 +183,10 @@ namespace {
 
 void slow_down(Pieces& pieces, const Pieces& others) {
   require(pieces.size() == others.size(), "{} pieces on one GPU and {} on another", pieces.size(), others.size());
-  for (std::size_t i = 0; i < pieces.size(); ++i) { pieces[i].time = std::max(pieces[i].time, others[i].time); }
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    pieces[i].time = std::max(pieces[i].time, others[i].time);
+    pieces[i].launch = std::max(pieces[i].launch, others[i].launch);
+  }
 }
 
 void slow_down(LayerPieces& layer, const LayerPieces& other) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include <fmt/core.h>
@@ -121,6 +122,25 @@ class Directory {
   RankGrid expert_;
 };
 
+/// Whether the host takes longer to dispatch all of it than the GPU to compute it.
+bool lags(const Pieces& pieces) {
+  Time launch;
+  Time compute;
+  for (const WorkPiece& piece : pieces) {
+    launch += piece.launch;
+    compute += piece.time;
+  }
+  return launch > compute;
+}
+
+/// ... than some layer takes, forward or backward.
+bool lags(const ChunkPieces& chunk) {
+  return std::any_of(chunk.layers.begin(), chunk.layers.end(), [](const LayerPieces& layer) {
+    return lags(layer.forward) || lags(layer.recompute) || lags(layer.backward) || lags(layer.backward_input) ||
+           lags(layer.backward_weight);
+  });
+}
+
 /// What one stage does in a step.
 class StageSteps {
  public:
@@ -136,7 +156,10 @@ class StageSteps {
     for (const Parallelism use : {Parallelism::tensor, Parallelism::context, Parallelism::expert}) {
       communications_[use] = {writer_.stream(std::string(name(use))), directory.of_stage(stage, use)};
     }
-    for (std::uint32_t chunk = 0; chunk < schedule.chunks; ++chunk) { add_data_parallel(chunk); }
+    for (std::uint32_t chunk = 0; chunk < schedule.chunks; ++chunk) {
+      add_data_parallel(chunk);
+      host_lags_ = host_lags_ || lags(chunk_at(at(chunk)));
+    }
   }
 
   void write() {
@@ -160,6 +183,12 @@ class StageSteps {
     std::uint32_t chunk = 0;
     std::uint32_t replica = 0;
     std::uint32_t place = 0;
+  };
+
+  /// Pieces whose dispatch has been written.
+  struct Launched {
+    std::optional<StageWriter::Number> all = {};  ///< none: the host is always ahead
+    std::size_t last = 0;                         ///< the last piece that computes
   };
 
   At at(std::uint32_t chunk) const {
@@ -224,7 +253,31 @@ class StageSteps {
   }
 
   void add(Chain& chain, const Pieces& pieces) {
-    for (const WorkPiece& piece : pieces) { chain.add(writer_, piece, communications_); }
+    const Launched launched = launch(chain, pieces);
+    for (std::size_t i = 0; i < pieces.size(); ++i) { add(chain, pieces[i], i, launched); }
+  }
+  void add(Chain& chain, const WorkPiece& piece, std::size_t place, const Launched& launched) {
+    if (launched.all && place == launched.last) { chain.wait_for(*launched.all); }
+    chain.add(writer_, piece, communications_);
+  }
+
+  /// The host dispatches these pieces one after the other, ahead of the GPU where it can: none of them is computed
+  /// before what was dispatched earlier is done with, and the last one not before all of them have been.
+  Launched launch(Chain& chain, const Pieces& pieces) {
+    Launched launched;
+    if (!host_lags_) { return launched; }
+    Time time;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      time += pieces[i].launch;
+      if (pieces[i].computes) { launched.last = i; }
+    }
+    if (time == Time::zero()) { return launched; }
+    StageWriter::Numbers after;
+    if (dispatched_) { after = {*dispatched_}; }
+    if (dispatched_) { chain.wait_for(*dispatched_); }
+    dispatched_ = writer_.host("launches", time, after);
+    launched.all = dispatched_;
+    return launched;
   }
 
   void forward_layer(Chain& chain, const At& here, std::size_t layer) {
@@ -245,9 +298,10 @@ class StageSteps {
       if (!own.recompute.empty()) { data.after_recompute(chain, layer); }
     }
     const Pieces& pieces = inputs && weights ? own.backward : inputs ? own.backward_input : own.backward_weight;
-    for (const WorkPiece& piece : pieces) {
-      chain.add(writer_, piece, communications_);
-      if (piece.gradients > 0) { data.during_backward(chain, layer, piece.gradients); }
+    const Launched launched = launch(chain, pieces);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      add(chain, pieces[i], i, launched);
+      if (pieces[i].gradients > 0) { data.during_backward(chain, layer, pieces[i].gradients); }
     }
     if (weights) { data.after_backward(chain, layer); }
   }
@@ -256,7 +310,8 @@ class StageSteps {
   /// schedules (core 0.11: megatron/core/pipeline_parallel/p2p_communication.py) wait on the host between passes.
   void between_passes(Chain& chain) {
     if (pieces_.pass_overhead == Time::zero()) { return; }
-    chain.wait_for(writer_.host("between passes", pieces_.pass_overhead, chain.ends()));
+    dispatched_ = writer_.host("between passes", pieces_.pass_overhead, chain.ends());
+    chain.wait_for(*dispatched_);
   }
 
   void forward(Chain& chain, const At& here) {
@@ -314,7 +369,9 @@ class StageSteps {
   Directory& directory_;
   StageWriter writer_;
   std::uint32_t stage_;
-  std::vector<std::uint32_t> entries_;  ///< by chunk of a stage: into the schedule's stage_chunks
+  std::vector<std::uint32_t> entries_;                  ///< by chunk of a stage: into the schedule's stage_chunks
+  bool host_lags_ = false;                              ///< somewhere on this stage
+  std::optional<StageWriter::Number> dispatched_ = {};  ///< what the host did last
   Chain chain_;
   Chain::Communications communications_;
   std::vector<std::unique_ptr<DataParallel>> data_;  ///< by chunk

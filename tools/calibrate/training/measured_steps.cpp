@@ -24,7 +24,8 @@ namespace {
 
 bool alike(const Kernel& a, const Kernel& b) {
   return a.kind == b.kind && a.precision == b.precision && a.count == b.count && a.m == b.m && a.n == b.n &&
-         a.k == b.k && a.filling == b.filling && a.unaligned == b.unaligned && a.flops == b.flops && a.bytes == b.bytes;
+         a.k == b.k && a.filling == b.filling && a.unaligned == b.unaligned && a.launches == b.launches &&
+         a.flops == b.flops && a.bytes == b.bytes;
 }
 
 double stragglers(const ComputeProfile& profile, double gpus) {

@@ -97,6 +97,45 @@ TEST_CASE("what the host takes before a pass makes it longer, but not that of th
   }
 }
 
+namespace {
+
+/// Of one GPU and micro-batch, with `layers` layers whose two kernels take so long each way, and their dispatch.
+Time step_behind_host(std::size_t layers, Time compute, Time launch) {
+  const PipelineSchedule schedule = pipeline_schedule(PipelineKind::one_f_one_b, 1, 1, 1);
+  StepPieces pieces = even_pieces(schedule, layers, compute, compute, compute);
+  for (LayerPieces& layer : pieces.places.front().layers) {
+    for (Pieces* phase : {&layer.forward, &layer.backward}) {
+      for (WorkPiece& piece : *phase) { piece.launch = launch; }
+    }
+  }
+  const Workload workload = step_workload({}, schedule, pieces);
+  return run(workload, [](const Workload::Call&) { return Time::zero(); }).time;
+}
+
+}  // namespace
+
+TEST_CASE("a step takes what the GPU computes or what the host dispatches, whichever is longer") {
+  for (const std::size_t layers : {1U, 2U, 10U}) {
+    CAPTURE(layers);
+    const auto kernels = static_cast<std::int64_t>(3 * layers);  // forward, and backward of inputs and of weights
+    for (const Time launch : {0_us, 1_us, 5_us}) { CHECK(step_behind_host(layers, 5_us, launch) == 5_us * kernels); }
+    // What was dispatched last is computed behind that.
+    CHECK(step_behind_host(layers, 5_us, 20_us) == 20_us * kernels + 5_us);
+  }
+}
+
+TEST_CASE("the host runs ahead of long kernels, so that short ones behind them do not wait") {
+  const PipelineSchedule schedule = pipeline_schedule(PipelineKind::one_f_one_b, 1, 1, 1);
+  StepPieces pieces = even_pieces(schedule, 2, 100_us, 1_us, 1_us);
+  for (LayerPieces& layer : pieces.places.front().layers) {
+    layer.forward.front().launch = 10_us;
+    for (WorkPiece& piece : layer.backward) { piece.launch = 10_us; }
+  }
+  const Workload workload = step_workload({}, schedule, pieces);
+  const Time time = run(workload, [](const Workload::Call&) { return Time::zero(); }).time;
+  CHECK(time == 10_us + (100_us + 1_us + 1_us) * 2);  // the first kernel waits for its own dispatch
+}
+
 TEST_CASE("two directions of a pipeline end together") {
   const Time time = step(PipelineKind::dual_pipe, 4, 1, 16, 2_us, 2_us, 2_us);
   CHECK(time >= (2_us + 2_us + 2_us) * 16);

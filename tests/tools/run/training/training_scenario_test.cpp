@@ -69,6 +69,46 @@ TEST_CASE("figures of a plan that cannot be are refused") {
   CHECK(begins(problem_of(on_dgx(1, "{" + model + R"(, "measured": "0s"})")), "out-of-range"));
 }
 
+TEST_CASE("recipes of fp8 are refused by name where they are none, or the GPU has not got them") {
+  const auto with = [](const char* recipe) {
+    return fmt::format(
+        R"({{"model": "GPT-2", {}, "global_batch": 8, "precision": "fp8", "parallel": {{"fp8_recipe": "{}"}}}})",
+        kCompute, recipe);
+  };
+  CHECK(begins(problem_of(on_dgx(1, with("mxfp8"))), "no-such-recipe: GPU H100-SXM-80GB has no MXFP8"));
+  const std::string unknown = problem_of(on_dgx(1, with("mxfp6")));
+  CAPTURE(unknown);
+  CHECK(unknown.find("mxfp6") != std::string::npos);
+  const Folder folder;
+  CHECK(athanor_run({"run", folder.write("s.json", on_dgx(1, with("blockwise")))}).code == 0);
+  CHECK(
+      athanor_run({"run", folder.write("s.json", on_dgx(1, with("mxfp8"))), "--set", "/cluster/node=DGX-B200"}).code ==
+      0);
+}
+
+TEST_CASE("a step that the host cannot keep up with takes as long as its launches, and CUDA graphs need none") {
+  const Folder folder;
+  const auto time = [&](const char* execution, const char* launch) {
+    const std::string training = fmt::format(
+        R"({{"model": "GPT-2", "micro_batch": 1, "global_batch": 8, "sequence": 64,
+             "parallel": {{"execution": "{}"}}, "compute": {{"launch": "{}"}}}})",
+        execution, launch);
+    return result_of(folder, on_dgx(1, training))["step_time_s"].get<double>();
+  };
+  const double ahead = time("fused", "0ns");
+  CHECK(time("cuda_graphs", "50us") == ahead);
+  const double behind = time("fused", "50us");
+  CHECK(behind > 2 * ahead);
+  CHECK(time("fused", "100us") == doctest::Approx(2 * behind).epsilon(0.1));
+  CHECK(time("eager", "50us") > behind);
+  const std::string model = R"({"model": "GPT-2", "global_batch": 8, "launch": "50us")";
+  CHECK(begins(problem_of(on_dgx(1, model + R"(, "parallel": {"execution": "cuda_graphs"}})")), "no-effect"));
+  const auto of = [&](const std::string& training) {
+    return result_of(folder, on_dgx(1, training))["step_time_s"].get<double>();
+  };
+  CHECK(of(model + R"(, "sequence": 64})") > 2 * of(R"({"model": "GPT-2", "global_batch": 8, "sequence": 64})"));
+}
+
 TEST_CASE("one GPU computes a list of layers for as long as their operations take at its peak") {
   const Folder folder;
   // Three layers of 989e9 operations a sample forward and twice that backward: 9 ms.
