@@ -52,7 +52,7 @@ struct PlanDefaults {
   std::optional<bool> fused_attention = {};
   std::optional<bool> fused_loss = {};
   std::optional<bool> dropout = {};
-  std::optional<Execution> execution = {};
+  std::optional<ExecutionMode> execution = {};
   std::optional<bool> autocast = {};
   std::optional<Fp8Recipe> fp8_recipe = {};
   std::optional<bool> fp8_gather = {};
