@@ -56,7 +56,7 @@ struct PlanDefaults {
   std::optional<bool> fused_attention = {};
   std::optional<bool> fused_loss = {};
   std::optional<bool> dropout = {};
-  std::optional<Execution> execution = {};
+  std::optional<ExecutionMode> execution = {};
   std::optional<bool> autocast = {};
   std::optional<Fp8Recipe> fp8_recipe = {};
 };

@@ -56,12 +56,12 @@ double bytes_of(Precision precision) {
   return 0;
 }
 
-std::string_view name(Execution execution) {
+std::string_view name(ExecutionMode execution) {
   switch (execution) {
-    case Execution::eager: return "eager";
-    case Execution::fused: return "fused";
-    case Execution::compiled: return "compiled";
-    case Execution::cuda_graphs: return "cuda_graphs";
+    case ExecutionMode::eager: return "eager";
+    case ExecutionMode::fused: return "fused";
+    case ExecutionMode::compiled: return "compiled";
+    case ExecutionMode::cuda_graphs: return "cuda_graphs";
   }
   return "";
 }

@@ -35,7 +35,7 @@ std::string_view name(Precision precision);
 double bytes_of(Precision precision);
 
 /// How operators come to the GPU.
-enum class Execution : std::uint8_t {
+enum class ExecutionMode : std::uint8_t {
   eager,        ///< one by one, as PyTorch has them, each from memory to memory
   fused,        ///< one by one, with kernels that do several (Transformer Engine, Apex, Megatron-LM's own)
   compiled,     ///< fused by a compiler (torch.compile)
@@ -43,7 +43,7 @@ enum class Execution : std::uint8_t {
 };
 
 /// "eager", "fused", "compiled", "cuda_graphs".
-std::string_view name(Execution execution);
+std::string_view name(ExecutionMode execution);
 
 /// By what numbers are scaled before they become fp8, and what the scales are found from.
 enum class Fp8Recipe : std::uint8_t {
@@ -89,7 +89,7 @@ struct ParallelPlan {
   bool fused_attention = true;      ///< FlashAttention and its kin; else scores are made, kept and read (before 2022)
   bool fused_loss = false;          ///< one kernel reads logits, another makes gradients of them in their place
   bool dropout = false;             ///< masks are made and kept
-  Execution execution = Execution::fused;
+  ExecutionMode execution = ExecutionMode::fused;
   bool autocast = false;  ///< parameters of 4 bytes, cast for every micro-batch, as are their gradients (PyTorch's AMP)
   Fp8Recipe fp8_recipe = Fp8Recipe::delayed;
   bool any_order = false;   ///< fp8 matrices are multiplied as they lie: no cast of a whole tensor is transposed too

@@ -23,7 +23,7 @@ WorkSizes sizes_of(const ParallelPlan& plan) {
   sizes.narrow = plan.narrow_bytes();
   sizes.cast_writes = plan.cast_bytes();
   sizes.blocks = plan.precision == Precision::fp8 && has_blocks(plan.fp8_recipe);
-  sizes.eager = plan.execution == Execution::eager;
+  sizes.eager = plan.execution == ExecutionMode::eager;
   sizes.autocast = plan.casts_parameters();
   sizes.accumulated = plan.global_batch > 0 ? 1.0 - 1.0 / plan.micro_batches() : 0;
   return sizes;

@@ -36,9 +36,9 @@ const Names<RecomputeModule>& names_of(RecomputeModule /*module*/) {
   return names;
 }
 
-const Names<Execution>& names_of(Execution /*kind*/) {
-  static const Names<Execution> names =
-      named<Execution>({Execution::eager, Execution::fused, Execution::compiled, Execution::cuda_graphs});
+const Names<ExecutionMode>& names_of(ExecutionMode /*kind*/) {
+  static const Names<ExecutionMode> names = named<ExecutionMode>(
+      {ExecutionMode::eager, ExecutionMode::fused, ExecutionMode::compiled, ExecutionMode::cuda_graphs});
   return names;
 }
 

@@ -11,7 +11,7 @@ const Names<PipelineKind>& names_of(PipelineKind kind);
 const Names<Sharding>& names_of(Sharding kind);
 const Names<Recompute>& names_of(Recompute kind);
 const Names<RecomputeModule>& names_of(RecomputeModule module);
-const Names<Execution>& names_of(Execution kind);
+const Names<ExecutionMode>& names_of(ExecutionMode kind);
 const Names<Fp8Recipe>& names_of(Fp8Recipe kind);
 const Names<PlanCondition>& names_of(PlanCondition kind);
 

@@ -211,7 +211,7 @@ void read_settings(Fields& fields, ReadingContext& context, TrainingConfig& conf
                         });
   fields.optional("launch", config.launch,
                   "What these hosts take to dispatch a kernel; absent: as the compute profile says");
-  if (config.launch && plan.execution == Execution::cuda_graphs) {
+  if (config.launch && plan.execution == ExecutionMode::cuda_graphs) {
     fields.problem("launch", "no-effect", "hosts do not dispatch what CUDA graphs recorded",
                    R"(leave it out, or write another "execution")");
   }

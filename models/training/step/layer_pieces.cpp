@@ -40,7 +40,7 @@ WorkPiece LayerAssembly::compute(const std::string& label, const Kernels& kernel
   WorkPiece piece;
   piece.label = label;
   piece.time = time_of(kernels, gpu_, profile_);
-  if (plan_.execution != Execution::cuda_graphs) { piece.launch = launch_time(kernels, profile_); }
+  if (plan_.execution != ExecutionMode::cuda_graphs) { piece.launch = launch_time(kernels, profile_); }
   return piece;
 }
 

@@ -56,6 +56,7 @@ struct StepPieces {
   std::vector<ChunkPieces> places;  ///< by place in the model: as PipelineSchedule::stage_chunks
   std::vector<Bytes> boundaries;    ///< behind each place but the last: of one micro-batch, what one GPU sends on
   std::vector<Pieces> optimizer;    ///< by stage
+  Time launch;                      ///< what the host takes to dispatch the first kernel of a step
   Time pass_overhead;               ///< of a pipeline: what a stage's host takes before each pass but that of weights
   Bytes tied_embedding;             ///< of gradients that the first and the last stage add up, on one GPU; 0: none
 };

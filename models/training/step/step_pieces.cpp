@@ -175,6 +175,7 @@ StepPieces step_pieces(const TrainedModel& model, const ParallelPlan& plan, cons
                         ? TransformerStep(*model.transformer, plan, schedule, gpu, assembly).pieces(layers)
                         : plain_pieces(model.layers, plan, layers, assembly);
   step.optimizer = optimizers(step, schedule, plan, gpu, profile);
+  if (plan.execution != ExecutionMode::cuda_graphs) { step.launch = profile.launch; }
   if (schedule.stages > 1) { step.pass_overhead = profile.pass_overhead; }
   return step;
 }
@@ -215,7 +216,10 @@ std::vector<KindCounts> kinds_of_stages(const ParallelPlan& plan, const std::vec
 StepPieces slowest(const std::vector<StepPieces>& by_kind, const std::vector<KindCounts>& kinds_of_stages,
                    const PipelineSchedule& schedule) {
   StepPieces step = by_kind.front();
-  for (const StepPieces& each : by_kind) { step.pass_overhead = std::max(step.pass_overhead, each.pass_overhead); }
+  for (const StepPieces& each : by_kind) {
+    step.launch = std::max(step.launch, each.launch);
+    step.pass_overhead = std::max(step.pass_overhead, each.pass_overhead);
+  }
   std::vector<KindCounts> of_place(schedule.places());
   for (std::size_t entry = 0; entry < schedule.stage_chunks.size(); ++entry) {
     of_place[entry % schedule.places()].merge(KindCounts(kinds_of_stages[schedule.stage_chunks[entry].stage]));

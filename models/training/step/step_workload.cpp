@@ -164,6 +164,7 @@ class StageSteps {
 
   void write() {
     for (const auto& each : data_) { each->begin(); }
+    if (!host_lags_ && pieces_.launch > Time::zero()) { chain_.wait_for(writer_.host("launches", pieces_.launch, {})); }
     for (const PipelineTask& task : schedule_.tasks[stage_]) { write(task); }
     // Of all chunks before any is waited for: DualPipe's two are reduced with another stage, to which they come in
     // turn.
