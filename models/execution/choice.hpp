@@ -40,7 +40,13 @@ std::vector<const Algorithm*> fallback_of(const RunRequest& request);
 /// Throws SimulationError("no-candidate") with the reasons when none fits.
 Choice choose_fastest(const RunRequest& request);
 
-/// The result with all that does not depend on the other candidates: size, bound, what limited it, notes.
+/// The result with its size, whether it is extrapolated, and notes of what did not fit.
+RunResult described(const RunRequest& request, const Choice& choice);
+
+/// Adds the bound, and a note where the result is below it.
+void add_bound(const RunRequest& request, RunResult& result);
+
+/// The result with all that does not depend on the other candidates: described, with its bound and what limited it.
 RunResult complete(const RunRequest& request, const Choice& choice);
 
 }  // namespace athanor

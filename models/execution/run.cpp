@@ -91,12 +91,9 @@ RunResult run_collective(const RunRequest& request) {
   return result;
 }
 
-RunResult complete(const RunRequest& request, const Choice& choice) {
+RunResult described(const RunRequest& request, const Choice& choice) {
   RunResult result = choice.result;
   result.size = payload(request);
-  const auto bound = request.calls > 1 ? lower_bound_of_many : lower_bound;
-  result.bound = bound(request.cluster, request.collective, result.size, may_use_engine(request));
-  result.limited_by = limit(request, result, choice.candidate);
   result.extrapolated =
       !request.profile.covers(request.collective.kind, request.collective.ranks, result.size, request.cluster);
   if (!result.fell_back.empty()) { result.notes.push_back("fell back from " + result.fell_back); }
@@ -104,9 +101,20 @@ RunResult complete(const RunRequest& request, const Choice& choice) {
     if (reason == result.fell_back) { continue; }
     result.notes.push_back("does not fit: " + reason);
   }
-  if (result.time < result.bound.time) {
-    result.notes.emplace_back("less than the bound: the ideal network lets connections share a link at full speed");
-  }
+  return result;
+}
+
+void add_bound(const RunRequest& request, RunResult& result) {
+  const auto bound = request.calls > 1 ? lower_bound_of_many : lower_bound;
+  result.bound = bound(request.cluster, request.collective, result.size, may_use_engine(request));
+  if (result.time >= result.bound.time) { return; }
+  result.notes.emplace_back("less than the bound: the ideal network lets connections share a link at full speed");
+}
+
+RunResult complete(const RunRequest& request, const Choice& choice) {
+  RunResult result = described(request, choice);
+  add_bound(request, result);
+  result.limited_by = limit(request, result, choice.candidate);
   return result;
 }
 

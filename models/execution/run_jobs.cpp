@@ -68,6 +68,7 @@ class Job {
   /// `pattern`: a job of the same collective whose choice it takes; null: it chooses for itself.
   Job(const JobsRequest& request, std::uint32_t number, TreeAdmission* engines, const Job* pattern)
       : number_(number),
+        bounds_(request.bounds),
         pattern_(pattern),
         engines_(engines),
         cluster_(cluster_of_job(request.cluster, request.jobs[number].endpoints)),
@@ -80,6 +81,8 @@ class Job {
 
   const Candidate& candidate() const { return choice_->candidate; }
   const RunRequest& request() const { return request_; }
+  /// How it ran when it was chosen: alone, from time zero on.
+  const Simulated& simulated() const { return choice_->result.simulated; }
   std::uint32_t ranks() const { return request_.collective.ranks; }
   JobStart start() const {
     return {candidate().launch(), engines_ == nullptr ? std::vector<std::uint32_t>{} : engines_->before(number_)};
@@ -87,7 +90,7 @@ class Job {
 
   JobResult result(const std::vector<JobResult>& before) const {
     JobResult result;
-    result.alone = pattern_ != nullptr ? before[pattern_->number_].alone : complete(request_, *choice_);
+    result.alone = pattern_ != nullptr ? before[pattern_->number_].alone : alone();
     for (const PlacedTree& tree : trees_) { result.roots.push_back(cluster_.fabric->name(tree.switches.front())); }
     return result;
   }
@@ -137,7 +140,14 @@ class Job {
     trees_ = std::move(grant.trees);
   }
 
+  RunResult alone() const {
+    RunResult result = described(request_, *choice_);
+    if (bounds_) { add_bound(request_, result); }
+    return result;
+  }
+
   std::uint32_t number_;
+  bool bounds_;
   const Job* pattern_;
   TreeAdmission* engines_;
   Cluster cluster_;
@@ -207,6 +217,21 @@ Simulated run_side_by_side(const JobsRequest& request, const Jobs& jobs, const s
   return simulate(*schedule, request.cluster, seats.placement, SideBySidePricing(mapping, std::move(costs)), options);
 }
 
+/// Does one job run beside nothing, as it did when it was chosen? Packets may see that it begins later, and who draws
+/// or observes asks for a run.
+bool runs_as_chosen(const JobsRequest& request) {
+  const SimulationOptions& options = request.options;
+  return request.jobs.size() == 1 && options.level != NetworkLevel::packet && options.timeline == nullptr &&
+         options.observers.empty();
+}
+
+/// What the only job does as it was chosen, but that it begins later.
+Simulated begun_at(Time begin, Simulated simulated) {
+  for (Time* each : {&simulated.time, &simulated.first_end, &simulated.network.observed}) { *each += begin; }
+  simulated.ends = {simulated.time};
+  return simulated;
+}
+
 void check(const JobsRequest& request) {
   require(!request.jobs.empty(), "no jobs");
   require(!request.profile.shares_machine() && request.cluster.processors == 0 && request.cluster.shared_gpus == 0,
@@ -269,7 +294,8 @@ JobsResult run_jobs(const JobsRequest& request) {
     starts.push_back(jobs.back()->start());
   }
   JobsResult result;
-  result.simulated = run_side_by_side(request, jobs, starts);
+  result.simulated = runs_as_chosen(request) ? begun_at(starts.front().begin, jobs.front()->simulated())
+                                             : run_side_by_side(request, jobs, starts);
   result.time = result.simulated.time;
   for (std::size_t number = 0; number < jobs.size(); ++number) {
     JobResult& job = result.jobs.emplace_back(jobs[number]->result(result.jobs));

@@ -33,11 +33,12 @@ struct JobsRequest {
   /// Jobs of the same collective take what is fastest for the first of them, if it fits, without being tried alone:
   /// their JobResult::alone is its. For many jobs that differ in where they are only.
   bool like_first = false;
+  bool bounds = true;  ///< JobResult::alone has its bound; else that is zero
 };
 
 /// What became of one of the jobs.
 struct JobResult {
-  RunResult alone;                                 ///< on an idle fabric, with the trees that it was granted
+  RunResult alone;  ///< on an idle fabric, with the trees that it was granted; `limited_by` is not worked out
   std::vector<std::string> roots;                  ///< names of the top switches of its trees
   Time waited;                                     ///< for engines that jobs before it held
   Time time;                                       ///< until its last rank has ended, launch and waiting included

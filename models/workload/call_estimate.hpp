@@ -49,7 +49,6 @@ struct CallEstimate {
   std::string algorithm;
   std::string protocol;
   std::uint32_t channels = 1;
-  std::string limited_by;
   bool extrapolated = false;  ///< outside what the profile of collectives was fitted in
   std::shared_ptr<const std::vector<LinkShare>> shares;
 

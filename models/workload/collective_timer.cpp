@@ -260,7 +260,8 @@ CallEstimate CollectiveTimer::run(const EndpointGroups& groups, const Question& 
                       .options = settings_.options,
                       .seed = settings_.seed,
                       .aggregation = settings_.aggregation,
-                      .like_first = true};
+                      .like_first = true,
+                      .bounds = false};
   request.options.each_link = true;
   const auto nccl = settings_.nccl ? settings_.nccl(groups.front()) : nullptr;
   for (const std::vector<std::uint32_t>& group : groups) {
@@ -287,7 +288,6 @@ CallEstimate CollectiveTimer::run(const EndpointGroups& groups, const Question& 
                         .algorithm = first.algorithm,
                         .protocol = first.protocol,
                         .channels = first.channels,
-                        .limited_by = first.limited_by,
                         .extrapolated = first.extrapolated,
                         .shares = nullptr};
   estimate.shares = std::make_shared<const std::vector<LinkShare>>(

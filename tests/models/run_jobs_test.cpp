@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
+#include "models/execution/execution_observer.hpp"
 #include "models/software/profile.hpp"
 #include "sim/error.hpp"
 #include "tests/models/engines/two_tiers.hpp"
@@ -165,4 +166,40 @@ TEST_CASE("jobs may differ in everything, and each ends in its own time") {
   CHECK(result.time == result.jobs[0].time);
   const JobsResult without = run(cluster, {jobs[2]}, nullptr);
   CHECK(without.jobs[0].time == result.jobs[2].time);
+}
+
+TEST_CASE("one job is simulated as it was chosen, only later, and as it is when somebody watches it") {
+  const Cluster cluster = two_tiers();
+  Profile launched;
+  launched.launch = 7_us;
+  for (const bool by_engines : {false, true}) {
+    for (const Bytes size : {Bytes{0}, 64_KiB, 4_MiB}) {
+      CAPTURE(by_engines);
+      CAPTURE(size.count());
+      std::vector<JobRequest> jobs = jobs_of(1, 12, true, size);
+      jobs[0].algorithms = {by_engines ? tree() : ring()};
+      JobsRequest request{.cluster = cluster,
+                          .profile = launched,
+                          .jobs = jobs,
+                          .options = {},
+                          .aggregation = by_engines ? engines("sharp_v3", false) : nullptr};
+      request.options.level = NetworkLevel::flow;
+      request.options.each_link = true;
+      const JobsResult chosen = run_jobs(request);
+      ExecutionObserver watcher;
+      request.options.observers = {&watcher};
+      const JobsResult watched = run_jobs(request);
+      CHECK(chosen.time == watched.time);
+      CHECK(chosen.time == chosen.jobs[0].alone.time);
+      CHECK(chosen.jobs[0].time == watched.jobs[0].time);
+      CHECK(chosen.simulated.ends == watched.simulated.ends);
+      CHECK(chosen.simulated.first_end == watched.simulated.first_end);
+      CHECK(chosen.simulated.network.observed == watched.simulated.network.observed);
+      REQUIRE(chosen.simulated.network.loads.size() == watched.simulated.network.loads.size());
+      for (std::size_t i = 0; i < chosen.simulated.network.loads.size(); ++i) {
+        CHECK(chosen.simulated.network.loads[i].link == watched.simulated.network.loads[i].link);
+        CHECK(chosen.simulated.network.loads[i].carried == watched.simulated.network.loads[i].carried);
+      }
+    }
+  }
 }

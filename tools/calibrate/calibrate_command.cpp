@@ -29,6 +29,7 @@ void check_owners(const CalibrateOptions& options, std::string_view backend) {
        {Owned{options.profile.has_value(), "profile", {"training"}},
         Owned{options.free.has_value(), "free", {"training"}}, Owned{options.pool.has_value(), "pool", {"tables"}},
         Owned{options.profiles.has_value(), "profiles", {"pool"}},
+        Owned{options.residuals.has_value(), "residuals", {"pool"}},
         Owned{options.hold_out.has_value(), "hold-out", {"pool", "training", "steps"}}}) {
     if (!each.given || std::count(each.backends.begin(), each.backends.end(), backend) > 0) { continue; }
     throw UsageError(fmt::format("calibrate: --{} goes with --backend {}", each.name, joined(each.backends, " and ")));
@@ -59,7 +60,8 @@ void check_anchor_options(const CalibrateOptions& options) {
        {std::pair(options.backend.has_value(), "backend"), std::pair(!options.tables.empty(), "tables"),
         std::pair(options.refit.has_value(), "refit"), std::pair(options.quick, "quick"),
         std::pair(!options.ranks.empty(), "ranks"), std::pair(options.cluster.has_value(), "cluster"),
-        std::pair(options.profiles.has_value(), "profiles"), std::pair(options.hold_out.has_value(), "hold-out")}) {
+        std::pair(options.profiles.has_value(), "profiles"), std::pair(options.residuals.has_value(), "residuals"),
+        std::pair(options.hold_out.has_value(), "hold-out")}) {
     refuse(given, fmt::format("--{} does not go with --row, --rows and --step", name));
   }
 }
@@ -137,6 +139,9 @@ void visit(OptionFields& fields, CalibrateOptions& options) {
       "with tables and rows: what is expected of a stack before its rows are looked at, a name or a file; absent: "
       "the library's nccl, or where it has none what is assumed of every stack");
   fields.text("profiles", "DIRECTORY", options.profiles, "with pool: writes the profile of every stack there");
+  fields.written_file(
+      "residuals", options.residuals,
+      "with pool: writes there, as CSV, how far every row is off, fitted and held out, and its interval");
   fields.words("free", "NAMES", options.free,
                "with training: figures to find, such as gemm.share; absent: what is told, 8 at most; with --step one, "
                "absent: gemm.share, or of a training without \"compute\" all that the pool of steps is uncertain of");

@@ -8,6 +8,7 @@
 #include "tools/calibrate/calibrations.hpp"
 #include "tools/calibrate/pool/held_out_errors.hpp"
 #include "tools/calibrate/pool/hold_out.hpp"
+#include "tools/calibrate/pool/residual_table.hpp"
 #include "tools/calibrate/pool/stack_cases.hpp"
 #include "tools/calibrate/pool/stack_profile.hpp"
 #include "tools/cli/output.hpp"
@@ -140,6 +141,7 @@ void write_profiles(const std::string& directory, const PooledModel& model, cons
 
 ExitCode calibrate_pool(const CalibrateOptions& options, const Streams& streams) {
   check_writable(*options.output);
+  if (options.residuals) { check_writable(*options.residuals); }
   Progress progress(streams, !options.common.quiet);
   Tables tables = Tables::of(read_scenarios(options.tables, options.common.library, changes_of(options.scenario)));
   std::erase_if(tables.rows, [&](const TableRow& row) { return tables.cases[row.in_case].setup.ranks > kMostRanks; });
@@ -159,6 +161,9 @@ ExitCode calibrate_pool(const CalibrateOptions& options, const Streams& streams)
   pool.name = profile_name(options);
   pool.description = fmt::format("{} rows of {} cases", model.tables().rows.size(), model.cases().size());
   pool.source = fmt::format("athanor calibrate --backend pool, {}, {}", calibration_date(), calibration_versions());
+  if (options.residuals) {
+    write_text_file(*options.residuals, residual_table(model.tables(), model.cases(), residuals));
+  }
   if (options.profiles) { write_profiles(*options.profiles, model, fit, residuals); }
   const std::string at_bounds = at_bounds_text(model, fit, "\n#   ");
   write_profile(options, streams, json_of(pool),

@@ -24,7 +24,7 @@ struct CalibrateOptions {
   std::optional<std::string> rows_file;
   std::optional<Time> step;           ///< of training
   std::optional<std::uint32_t> nics;  ///< of each node, that rows were measured with
-  std::optional<std::string> backend, profile, profiles, pool, cluster, refit, output;
+  std::optional<std::string> backend, profile, profiles, residuals, pool, cluster, refit, output;
   std::optional<std::vector<std::string>> free, hold_out;
   std::vector<std::uint32_t> ranks;
   bool quick = false;

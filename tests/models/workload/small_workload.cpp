@@ -88,7 +88,6 @@ WorkloadResult SmallWorkload::run(const WorkloadOptions& options, bool share_lin
                    .size = size,
                    .algorithm = "",
                    .protocol = "",
-                   .limited_by = "",
                    .shares = shares});
     estimates.estimates.push_back(&all.back());
     return static_cast<std::uint32_t>(estimates.estimates.size() - 1);

@@ -1,6 +1,7 @@
 #include "tools/calibrate/pool/pooled_fit.hpp"
 
 #include <cmath>
+#include <sstream>
 
 #include <doctest/doctest.h>
 
@@ -13,6 +14,7 @@
 #include "tests/tools/cli/command_line_fixture.hpp"
 #include "tools/calibrate/anchors/table_checks.hpp"
 #include "tools/calibrate/calibrations.hpp"
+#include "tools/calibrate/pool/residual_table.hpp"
 #include "tools/calibrate/pool/stack_cases.hpp"
 
 using namespace athanor;
@@ -163,9 +165,14 @@ TEST_CASE("a pool of which nothing was held out says nothing of how many rows li
           doctest::skip(kSanitized)) {
   const Folder folder;
   const std::string tables = std::string(ATHANOR_TEST_SCENARIOS) + "/validation/nccl-b200-nvswitch.json";
-  const Ran ran = athanor_run({"calibrate", "--backend", "pool", "--tables", tables, "-o", folder.path("pool.json")});
+  const std::string rows = folder.path("rows.csv");
+  const Ran ran = athanor_run(
+      {"calibrate", "--backend", "pool", "--tables", tables, "-o", folder.path("pool.json"), "--residuals", rows});
   CAPTURE(ran.err);
   REQUIRE(ran.code == 0);
+  const std::string text = read_text_file(rows);
+  CHECK(text.find("\nfit,b200_1n_allreduce_a4,nccl-b200-nvswitch,all_reduce,8,") != std::string::npos);
+  CHECK(text.find("\nhold_out_") == std::string::npos);
   CHECK(ran.says("fitted on it"));
   CHECK_FALSE(ran.says("within the interval"));
 }
@@ -207,4 +214,57 @@ TEST_CASE("tables in other units, or faster than their machine, are refused befo
   all(1e5);
   for (TableRow& each : tables.rows) { each.spike = true; }
   CHECK_NOTHROW(check_tables(tables, expected));
+}
+
+TEST_CASE("every row that was judged is written with its error, and with what other stacks say of it where it counts") {
+  const Folder folder;
+  Tables tables = unmeasured(folder);
+  tables.rows.resize(2);
+  tables.cases.push_back(tables.cases.front());
+  for (const std::size_t each : {0, 1}) {
+    tables.cases[each].setup.verification.emplace();
+    tables.cases[each].setup.verification->measurement.id = each == 0 ? "table_a" : "table_b";
+  }
+  for (const std::size_t first : {0, 1}) {
+    tables.rows[first].measured_us = 10;
+    TableRow other = tables.rows[first];
+    other.in_case = other.table = 1;
+    tables.rows.push_back(other);
+  }
+  tables.rows[1].spike = true;
+  const double twice = std::log(2.0);
+  HeldOutResiduals residuals;
+  residuals[static_cast<std::size_t>(HeldOut::nothing)] = {0, 0, 0, std::nan("")};
+  residuals[static_cast<std::size_t>(HeldOut::stack)] = {twice, twice, -twice, -twice};
+  const std::string text = residual_table(tables, {{"a", kParts}, {"b", kParts}}, residuals);
+  CAPTURE(text);
+  std::vector<std::vector<std::string>> lines;
+  std::istringstream all(text);
+  for (std::string line; std::getline(all, line);) {
+    std::istringstream fields(line);
+    lines.emplace_back();
+    for (std::string field; std::getline(fields, field, ',');) { lines.back().push_back(field); }
+    REQUIRE(lines.back().size() == 13);
+  }
+  REQUIRE(lines.size() == 1 + 3 + 4);  // the row that the fit has not judged is none
+  for (const std::size_t each : {1, 2, 3}) {
+    CHECK(lines[each][0] == "fit");
+    CHECK(std::stod(lines[each][8]) == 0);
+    CHECK(lines[each][9].empty());
+  }
+  const std::vector<std::string>& first = lines[4];
+  CHECK(std::vector(first.begin(), first.begin() + 6) ==
+        std::vector<std::string>{"hold_out_stack", "table_a", "a", "all_reduce", "16", "8"});
+  CHECK(std::stod(first[6]) == 10);
+  CHECK(std::stod(first[7]) == doctest::Approx(20));
+  CHECK(std::stod(first[8]) == doctest::Approx(1));
+  // Stack b was simulated at half of what was measured: so this one's 20 us are told to take 40.
+  CHECK(std::stod(first[9]) <= 40.0001);
+  CHECK(std::stod(first[10]) >= 39.9999);
+  CHECK(std::stod(first[9]) > 20);
+  CHECK(lines[5][9].empty());  // no interval counts a spike
+  CHECK(lines[5][11] == "true");
+  CHECK(lines[6][2] == "b");
+  CHECK(std::stod(lines[6][7]) == doctest::Approx(5));
+  CHECK(std::stod(lines[6][10]) < 5);
 }

@@ -284,6 +284,8 @@ TEST_CASE("what calibrate cannot do with tables is refused with what to change")
   refused({"--free", "launch"}, "--free goes with --backend training");
   refused({"--backend", "tables", "--tables", tables, "--hold-out", "sizes"}, "--hold-out goes with --backend pool");
   refused({"--backend", "tables", "--tables", tables, "--profiles", "."}, "--profiles goes with --backend pool");
+  refused({"--backend", "tables", "--tables", tables, "--residuals", folder.path("r.csv")},
+          "--residuals goes with --backend pool");
   refused({"--pool", "nccl"}, "--pool goes with --backend tables");
   refused({"--backend", "tables", "--tables", tables, "--ranks", "2"}, "--ranks");
 }

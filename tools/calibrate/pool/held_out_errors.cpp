@@ -12,14 +12,6 @@
 
 namespace athanor {
 
-namespace {
-
-/// A row that was held out, and what is like it.
-struct HeldOutRow {
-  HeldOutError row;
-  PredictionError kind;
-};
-
 HeldOut held_out_of(Knowledge knowledge) {
   switch (knowledge) {
     case Knowledge::sizes: return HeldOut::sizes;
@@ -29,6 +21,8 @@ HeldOut held_out_of(Knowledge knowledge) {
   }
   return HeldOut::nothing;
 }
+
+namespace {
 
 std::vector<HeldOutRow> held_out_rows(const Tables& tables, const std::vector<StackCase>& cases,
                                       const HeldOutResiduals& residuals) {
@@ -40,7 +34,8 @@ std::vector<HeldOutRow> held_out_rows(const Tables& tables, const std::vector<St
       if (std::isnan(of_rows[i]) || row.spike || tables.noisy(tables.name(row))) { continue; }
       const Tables::MeasuredCase& measured = tables.cases[row.in_case];
       const bool several = nodes_of(*measured.platform.cluster, measured.setup.ranks) > 1;
-      rows.push_back({{row.table, cases[row.in_case].stack, -of_rows[i]},
+      rows.push_back({i,
+                      {row.table, cases[row.in_case].stack, -of_rows[i]},
                       {.knowledge = knowledge, .several_nodes = several, .band = band_of(row.size)}});
     }
   }
@@ -54,7 +49,7 @@ std::vector<PredictionError> errors_of(const std::vector<HeldOutRow>& rows,
                                        const std::function<bool(const HeldOutRow&)>& counts) {
   std::map<Kind, std::vector<HeldOutError>> alike;
   for (const HeldOutRow& each : rows) {
-    if (counts(each)) { alike[key_of(each.kind)].push_back(each.row); }
+    if (counts(each)) { alike[key_of(each.kind)].push_back(each.error); }
   }
   std::vector<PredictionError> result;
   for (const auto& [kind, some] : alike) {
@@ -72,21 +67,29 @@ std::vector<PredictionError> prediction_errors(const Tables& tables, const std::
   return errors_of(held_out_rows(tables, cases, residuals), [](const HeldOutRow&) { return true; });
 }
 
+ErrorsOfOtherStacks::ErrorsOfOtherStacks(const Tables& tables, const std::vector<StackCase>& cases,
+                                         const HeldOutResiduals& residuals)
+    : rows_(held_out_rows(tables, cases, residuals)) {}
+
+const PredictionError* ErrorsOfOtherStacks::of(const std::string& stack, const PredictionError& kind) {
+  const auto [others, is_new] = without_.try_emplace(stack);
+  if (is_new) {
+    others->second = errors_of(rows_, [&](const HeldOutRow& each) { return each.error.stack != stack; });
+  }
+  const auto found = std::find_if(others->second.begin(), others->second.end(),
+                                  [&](const PredictionError& each) { return key_of(each) == key_of(kind); });
+  return found == others->second.end() ? nullptr : &*found;
+}
+
 std::vector<Coverage> coverage(const Tables& tables, const std::vector<StackCase>& cases,
                                const HeldOutResiduals& residuals) {
-  const std::vector<HeldOutRow> rows = held_out_rows(tables, cases, residuals);
+  ErrorsOfOtherStacks others(tables, cases, residuals);
   using Alike = std::pair<Knowledge, SizeBand>;
   std::map<Alike, CoverageCount> counts;
-  std::map<std::string, std::vector<PredictionError>> without;
-  for (const HeldOutRow& row : rows) {
-    const auto [others, is_new] = without.try_emplace(row.row.stack);
-    if (is_new) {
-      others->second = errors_of(rows, [&](const HeldOutRow& each) { return each.row.stack != row.row.stack; });
-    }
-    const auto found = std::find_if(others->second.begin(), others->second.end(),
-                                    [&](const PredictionError& each) { return key_of(each) == key_of(row.kind); });
-    if (found == others->second.end()) { continue; }
-    counts[{row.kind.knowledge, row.kind.band}].add(row.row.table, row.row.error, found->low, found->high);
+  for (const HeldOutRow& row : others.rows()) {
+    const PredictionError* const found = others.of(row.error.stack, row.kind);
+    if (found == nullptr) { continue; }
+    counts[{row.kind.knowledge, row.kind.band}].add(row.error.table, row.error.error, found->low, found->high);
   }
   std::vector<Coverage> result;
   for (const auto& [alike, count] : counts) {
