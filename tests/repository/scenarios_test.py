@@ -115,6 +115,19 @@ class Validation(unittest.TestCase):
                 table = json.loads(tree.text(f"scenarios/measurements/{case['verify']['measurement']}.json"))
                 self.assertEqual(swept(case["collective"]["sizes"]), sorted({row["bytes"] for row in table["rows"]}))
 
+    def test_no_profile_and_no_pool_was_fitted_on_a_table_that_stands_among_the_unseen(self):
+        unseen = {case["verify"]["measurement"] for path, case in self.cases() if path.parts[2] == "unseen"}
+        self.assertGreaterEqual(len(unseen), 2)
+        for path in tree.files(".json"):
+            if path.parts[:2] == ("scenarios", "profiles"):
+                named = set(re.findall(r"[a-z][a-z0-9_]+", tree.text(path)))
+                self.assertEqual(unseen & named, set(), str(path))
+
+    def test_tables_that_no_fit_has_seen_are_simulated_without_a_profile(self):
+        for path in scenarios():
+            if path.parts[1:3] == ("validation", "unseen"):
+                self.assertNotIn("profile", json.loads(without_comments(tree.text(path))))
+
     def test_no_two_cases_have_one_name_in_a_file(self):
         names = [(path, case["name"]) for path, case in self.cases()]
         self.assertEqual(len(names), len(set(names)))

@@ -35,7 +35,8 @@ void visit(OptionFields& fields, VerifyOptions& options) {
   visit(fields, options.scenario);
   fields.quantity("max-error", "RATIO", options.max_error, &parse_error_limit, "instead of the scenario's: 0.05 or 5%");
   fields.flag("all", options.all, "every scenario of a directory; errors by measured table and band");
-  fields.text("directory", "DIR", options.directory, "of --all; default: validation/ and training/ beside presets/");
+  fields.text("directory", "DIR", options.directory,
+              "of --all; default: validation/, its unseen/ and training/ beside presets/");
 }
 
 bool within_limits(const Scenario& scenario, const Case& scenario_case, const Reference& reference,

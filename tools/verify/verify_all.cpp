@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include <fmt/core.h>
 
@@ -42,7 +43,7 @@ Table& table_of(std::vector<Table>& tables, const std::string& id) {
 
 /// What came of all cases so far.
 struct Outcome {
-  std::vector<Table> tables;
+  std::vector<Table> tables;  ///< of those that are being verified: fitted ones, or unseen ones
   std::vector<VerifiedSteps> steps;
   bool failed = false;
   bool interrupted = false;
@@ -75,6 +76,27 @@ void verify_scenario(const Scenario& scenario, const VerifyOptions& options, con
   outcome.steps.push_back(verify_steps(scenario, options, streams, sink));
   outcome.failed = outcome.failed || !outcome.steps.back().passed;
   outcome.interrupted = outcome.steps.back().interrupted;
+}
+
+/// Tables so far, which then are none.
+std::vector<TableErrors> errors_of(std::vector<Table>& tables) {
+  std::vector<TableErrors> errors;
+  for (const Table& table : tables) { errors.push_back(table_errors(table.cases)); }
+  tables.clear();
+  return errors;
+}
+
+/// Scenarios whose tables no fit has seen; none where there is no such folder.
+std::vector<Scenario> unseen_scenarios(const files::path& validation, const VerifyOptions& options) {
+  const files::path folder = validation / "unseen";
+  if (!files::is_directory(folder)) { return {}; }
+  return read_scenarios(scenarios_in(folder.string()), options.common.library, changes_of(options.scenario));
+}
+
+void report_unseen(const std::vector<TableErrors>& tables, ResultSink& sink) {
+  if (tables.empty()) { return; }
+  sink.print("\n# tables that no fit has seen\n" + table_error_lines(tables));
+  for (auto& [key, elements] : table_error_json(tables)) { sink.add_list("unseen_" + key, std::move(elements)); }
 }
 
 /// One after the other, so that the clusters of one only are in memory. Returns them without.
@@ -113,14 +135,19 @@ ExitCode verify_all(const VerifyOptions& options, const Streams& streams) {
   sink.print(version_line());
   Outcome outcome;
   for (const Scenario& each : scenarios) { verify_scenario(each, options, streams, sink, outcome); }
+  const std::vector<TableErrors> tables = errors_of(outcome.tables);
+  std::vector<TableErrors> unseen_tables;
   if (published) {
+    std::vector<Scenario> unseen = unseen_scenarios(validation, options);
+    for (const Scenario& each : unseen) { verify_scenario(each, options, streams, sink, outcome); }
+    unseen_tables = errors_of(outcome.tables);
+    std::move(unseen.begin(), unseen.end(), std::back_inserter(scenarios));
     for (Scenario& each : verify_published_steps(options, streams, sink, outcome)) {
       scenarios.push_back(std::move(each));
     }
   }
-  std::vector<TableErrors> tables;
-  for (const Table& table : outcome.tables) { tables.push_back(table_errors(table.cases)); }
   if (!tables.empty()) { sink.print(table_error_lines(tables)); }
+  report_unseen(unseen_tables, sink);
   sink.print(step_table_lines(outcome.steps));
   sink.add_list("training_steps", step_table_json(outcome.steps));
   for (auto& [key, elements] : table_error_json(tables)) { sink.add_list(key, std::move(elements)); }

@@ -121,7 +121,7 @@ Command verify_command() {
           "--all holds every published table against its scenario: mean |error| below 1 MiB, up to 64 MiB and above,\n"
           "without isolated spikes; medians over tables, noisy ones apart; and whether the algorithm is the measured "
           "one;\n"
-          "then the published steps of training, by scenario.\n",
+          "then the tables that no fit has seen, and the published steps of training, by scenario.\n",
       .example = "athanor verify scenarios/quickstart.json --max-error 5%",
       .least_arguments = 0,
       .most_arguments = SIZE_MAX,

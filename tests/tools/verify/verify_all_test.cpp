@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "tests/json_text.hpp"
+#include "tests/test_files.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 
 using namespace athanor;
@@ -90,6 +91,38 @@ TEST_CASE("isolated spikes are counted and left out, and noisy tables are in no 
   CHECK(json["tables"][1]["noisy"] == true);
   CHECK(json["medians"][0]["tables"] == 1);
   CHECK(verify_all(folder).says("# noisy (above 10 %), in no median:"));
+}
+
+TEST_CASE("without a directory the tables that no fit has seen stand apart, with medians of their own") {
+  namespace files = std::filesystem;
+  const Folder folder;
+  add(folder, "fitted", rows_of(1 / 1.02));
+  add(folder, "new", rows_of(1 / 1.1));
+  files::create_directory_symlink(std::string(ATHANOR_TEST_SCENARIOS) + "/presets", folder.path("presets"));
+  files::create_directories(folder.path("training"));
+  for (const char* part : {"validation", "validation/unseen"}) {
+    files::create_directories(folder.path(part));
+    files::copy(folder.path("tables"), folder.path(part + std::string("/tables")));
+  }
+  files::rename(folder.path("fitted.json"), folder.path("validation/fitted.json"));
+  files::rename(folder.path("new.json"), folder.path("validation/unseen/new.json"));
+  folder.write("training/no_step.json", small_with("1KiB..4KiB", "64B..16KiB"));
+  const std::vector<std::string> words{"verify", "--all", "--data", folder.path("")};
+  std::vector<std::string> as_json = words;
+  as_json.emplace_back("--json");
+  const Ran ran = athanor_run(as_json);
+  CAPTURE(ran.err);
+  REQUIRE(ran.code == 0);
+  const nlohmann::json json = ran.json();
+  REQUIRE(json["tables"].size() == 1);
+  CHECK(json["tables"][0]["table"] == "fitted");
+  REQUIRE(json["unseen_tables"].size() == 1);
+  CHECK(json["unseen_tables"][0]["table"] == "new");
+  CHECK(json["medians"][0]["mean_error"][0].get<double>() == doctest::Approx(0.02).epsilon(0.01));
+  CHECK(json["unseen_medians"][0]["mean_error"][0].get<double>() == doctest::Approx(0.1).epsilon(0.01));
+  CHECK(athanor_run(words).says("# tables that no fit has seen"));
+  files::remove_all(folder.path("validation/unseen"));
+  CHECK_FALSE(athanor_run(words).says("no fit has seen"));
 }
 
 TEST_CASE("thresholds hold for each case, and the command line's for all") {
