@@ -54,10 +54,10 @@ TEST_CASE("expected is the product of what parts are known to change") {
 TEST_CASE("variances of what is known and of what is not add up: an unknown part is less certain than a known one") {
   const Figure& step = figures()[figure_index("LL.step")];
   const PooledFigure pooled = pool().figures[figure_index("LL.step")];
-  // Of all, of the stack, of "gpu hopper" and of the unknown "gpu hopper nvlink".
-  CHECK(expected(pooled, step, kHopperOnEfa).spread == doctest::Approx(std::sqrt(0.01 + 0.04 + 0.0025 + 0.09)));
+  // Of all, of the stack, of "gpu hopper" and of the unknown "link nvlink" and "gpu hopper nvlink".
+  CHECK(expected(pooled, step, kHopperOnEfa).spread == doctest::Approx(std::sqrt(0.01 + 0.04 + 0.0025 + 2 * 0.09)));
   CHECK(expected(pooled, step, {.gpu = "ampere", .link = "nvlink"}).spread ==
-        doctest::Approx(std::sqrt(0.01 + 0.04 + 2 * 0.09)));
+        doctest::Approx(std::sqrt(0.01 + 0.04 + 3 * 0.09)));
   CHECK(expected(pooled, step, {}).spread == doctest::Approx(std::sqrt(0.01 + 0.04)));
 }
 
