@@ -92,7 +92,7 @@ struct ParallelPlan {
   ExecutionMode execution = ExecutionMode::fused;
   bool autocast = false;  ///< parameters of 4 bytes, cast for every micro-batch, as are their gradients (PyTorch's AMP)
   Fp8Recipe fp8_recipe = Fp8Recipe::delayed;
-  bool any_order = false;   ///< fp8 matrices are multiplied as they lie: no cast of a whole tensor is transposed too
+  bool any_order = false;  ///< fp8 matrices are multiplied as they lie: no cast of a whole tensor is transposed too
   Recompute recompute = Recompute::none;
   RecomputeModules recompute_modules{{RecomputeModule::core_attn}};  ///< selective; Megatron Core's default
   std::uint32_t recompute_layers = 0;  ///< full, of each stage (or chunk): so many; 0: all
@@ -121,8 +121,8 @@ struct ParallelPlan {
   double narrow_bytes() const;
   /// Of all casts of a number that products need: a second one for the other direction, unless one does for both.
   double cast_bytes() const;
-  /// Of a parameter that is kept in fp8, as it is gathered: a cast of a whole tensor, which is transposed where it arrives;
-  /// of blocks both casts.
+  /// Of a parameter that is kept in fp8, as it is gathered: a cast of a whole tensor, which is transposed where it
+  /// arrives; of blocks both casts.
   double kept_fp8_bytes() const { return has_blocks(fp8_recipe) ? cast_bytes() : narrow_bytes(); }
   std::uint32_t micro_batches() const { return global_batch / (micro_batch * data); }
   /// Whether parameters of layers are narrow themselves, not copies of wide ones.
