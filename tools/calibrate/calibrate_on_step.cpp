@@ -72,6 +72,19 @@ void check_met(const MeasuredStep& step, double allowed, const std::string& figu
            : "is it of this model and batch? A step that waits for something else tells nothing of computing"));
 }
 
+/// What needs figures that no software was found to have is of something else.
+void check_usual(const MeasuredStep& step, double deviations) {
+  constexpr double kFarthest = 3;
+  if (deviations <= kFarthest) { return; }
+  throw ScenarioError(
+      problem_of(step, "step-not-met",
+                 fmt::format("--step {}: figures of computing would have to be {:.1f} standard deviations from what is "
+                             "usual of software",
+                             written(step.measured), deviations),
+                 "is it of this model, batch, precision and number of GPUs? A step that waits for something else tells "
+                 "nothing of computing"));
+}
+
 std::string line(const char* what, const std::string& before, const std::string& after) {
   return fmt::format("# {:<24} {:>14} {:>14}\n", what, before, after);
 }
@@ -125,10 +138,11 @@ ComputeProfile anchored(const CalibrateOptions& options, MeasuredSteps& steps) {
   require(pool != nullptr, "what a pool expects comes from the library");
   ComputeParts parts = compute_parts(setup.gpu, setup.plan.precision, setup.model);
   if (setup.framework.framework) { parts.software = setup.framework.framework->measured_as; }
-  const ComputeProfile found = athanor::anchored(steps, *pool, parts);
+  const AnchoredCompute found = athanor::anchored(steps, *pool, parts);
+  check_usual(steps.front(), found.deviations);
   constexpr double kMet = 0.03;  // the pool holds against what is far from all that was measured
   check_met(steps.front(), kMet, "figures of computing as far from what is usual as software was found to be");
-  return found;
+  return found.profile;
 }
 
 /// Of steps by a profile of these GPUs, before anything of their software was measured and with one step of it; "": the

@@ -34,6 +34,11 @@ class Anchor {
   ComputeProfile profile(const std::vector<double>& unknowns) const {
     return compute_profile(values(unknowns), precision_);
   }
+  double deviations(const std::vector<double>& unknowns) const {
+    double squares = 0;
+    for (std::size_t i = 0; i < unknowns.size(); ++i) { squares += std::pow(unknowns[i] / prior_[i], 2); }
+    return std::sqrt(squares);
+  }
 
   /// By estimates from a step that was simulated with `with`.
   RowModel rows(const MeasuredStep& step, const ComputeProfile& with) const {
@@ -65,7 +70,7 @@ class Anchor {
 
 }  // namespace
 
-ComputeProfile anchored(MeasuredSteps& step, const ComputePool& pool, const ComputeParts& parts) {
+AnchoredCompute anchored(MeasuredSteps& step, const ComputePool& pool, const ComputeParts& parts) {
   require(step.size() == 1, "one step");
   constexpr int kRounds = 4;  // of estimates, each from a simulation with what was found
   const Anchor anchor(pool, parts);
@@ -75,8 +80,8 @@ ComputeProfile anchored(MeasuredSteps& step, const ComputePool& pool, const Comp
     simulate(step, with, true);
     mode = posterior(anchor.rows(step.front(), with), anchor.prior(), std::move(mode), kOnEstimates).mode;
   }
-  const ComputeProfile found = anchor.profile(mode);
-  simulate(step, found);
+  const AnchoredCompute found{anchor.profile(mode), anchor.deviations(mode)};
+  simulate(step, found.profile);
   return found;
 }
 
