@@ -21,9 +21,9 @@ struct UsdRange {
 
 /// What a GPU could do at most: of a preset (scenarios/presets/gpus.json), dense rates.
 struct GpuRates {
-  std::string name;                   ///< as results name it
-  std::string preset;                 ///< by which compute profiles are found; "": none
-  std::string generation;             ///< "hopper"; "": not known
+  std::string name{};                 ///< as results name it
+  std::string preset{};               ///< by which compute profiles are found; "": none
+  std::string generation{};           ///< "hopper"; "": not known
   bool as_preset = true;              ///< computes as the preset does, up to its power
   std::map<Precision, double> flops;  ///< per second
   double memory_bandwidth = 0;        ///< bytes per second, read and write together
@@ -33,7 +33,7 @@ struct GpuRates {
   double limited_from_w = 0;          ///< the preset's, where `power_w` is a lower limit; else 0
   double clock = 1;                   ///< share of its clock that the limit leaves; `flops` are under it
   double idle_w = 0;                  ///< nothing runs on it; 0: not known
-  std::optional<UsdRange> rent;       ///< per hour
+  std::optional<UsdRange> rent{};     ///< per hour
   double multiprocessors = 0;         ///< 0: not known
   /// Products in MXFP8, and of fp8 matrices in any order.
   bool multiplies_in_blocks() const { return generation == "blackwell"; }

@@ -30,7 +30,7 @@ struct StageLoad {
   double in_flight = 1;  ///< micro-batches whose activations are kept, each through the whole stage
   double replicas = 1;   ///< of its parameters: dual_pipe 2
   double summing = 1;    ///< share of its parameters whose gradients are added up at once, before they are reduced
-  std::vector<std::uint32_t> in_chunk;  ///< of each of `layers`, its number in its chunk; empty: that in `layers`
+  std::vector<std::uint32_t> in_chunk{};  ///< of each of `layers`, its number in its chunk; empty: that in `layers`
 };
 
 /// Bytes of activations that one layer keeps of one micro-batch, with the plan's recomputation (of this layer: full
