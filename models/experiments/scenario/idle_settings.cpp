@@ -21,7 +21,8 @@ bool splits_layers(const ParallelPlan& plan) { return plan.tensor > 1; }
 
 bool multiplies_fp8(const ParallelPlan& plan) { return plan.precision == Precision::fp8; }
 bool has_master_copy(const ParallelPlan& plan) {
-  return plan.precision != Precision::fp32 && plan.precision != Precision::tf32;
+  // Under autocast parameters are their own master copy.
+  return plan.precision != Precision::fp32 && plan.precision != Precision::tf32 && !plan.casts_parameters();
 }
 
 constexpr auto kGathers = R"(several copies, and "sharding" of gradients or parameters)";
@@ -47,7 +48,7 @@ const std::vector<Rule>& rules() {
       {"host_per_rank", &gathers_layers, kGathers},
       {"reduce_every", &gathers_layers, kGathers},
       {"fp8_parameters", &multiplies_fp8, R"("precision" of fp8)"},
-      {"master_bytes", &has_master_copy, "parameters of 2 bytes, or narrower ones"},
+      {"master_bytes", &has_master_copy, R"(parameters of 2 bytes, or narrower ones, without "autocast")"},
       {"overlap_gradients", [](const ParallelPlan& plan) { return has_copies(plan) && !gathers_layers(plan); },
        "several copies of whole layers; sharded ones are reduced beside backward in any case"},
       {"overlap_parameters",
@@ -65,8 +66,7 @@ const std::vector<Rule>& rules() {
        R"(several copies that reduce gradients in parts: "overlap_gradients")"},
       {"autocast", [](const ParallelPlan& plan) { return plan.casts_parameters() || !plan.autocast; },
        R"("precision" of 16 bits)"},
-      {"fp8_recipe", [](const ParallelPlan& plan) { return plan.precision == Precision::fp8; },
-       R"("precision": "fp8")"},
+      {"fp8_recipe", &multiplies_fp8, R"("precision": "fp8")"},
   };
   return all;
 }

@@ -52,6 +52,8 @@ TEST_CASE("what a plan says without anything to act on is told") {
         std::string::npos);
   CHECK(notes_of(R"({"tensor": 4, "pipeline": 2, "sharding": "optimizer"})").find("has no effect here") !=
         std::string::npos);
+  CHECK(notes_of(R"({"autocast": true, "master_bytes": 2})").find("has no effect here") != std::string::npos);
+  CHECK(notes_of(R"({"master_bytes": 2})").find("has no effect here") == std::string::npos);
 }
 
 TEST_CASE("what has no effect on time has none on memory") {
