@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <set>
 
 #include <fmt/core.h>
 
@@ -119,17 +118,24 @@ void fill_in(const SoftwarePool& pool, const StackParts& parts, Profile& profile
   }
 }
 
+/// Of a stack's cases the one whose figures are the most: between nodes, if any is.
+std::size_t widest_case(const PooledModel& model, const std::string& stack) {
+  const std::vector<std::size_t> own = model.cases_of(stack);
+  const auto between_nodes = [&](std::size_t i) { return !model.cases()[i].parts.transport.empty(); };
+  const auto found = std::find_if(own.begin(), own.end(), between_nodes);
+  return found == own.end() ? own.front() : *found;
+}
+
 void write_profiles(const std::string& directory, const PooledModel& model, const PooledFit& fit,
                     const HeldOutResiduals& residuals) {
   const SoftwarePool pool = pool_of(model, fit);
-  std::set<std::string> done;
-  for (std::size_t i = 0; i < model.cases().size(); ++i) {
-    const std::string& stack = model.cases()[i].stack;
-    if (!done.insert(stack).second) { continue; }
-    Profile profile = model.profile(i, fit.posterior.mode);
-    fill_in(pool, model.cases()[i].parts, profile);
-    profile.transport = model.cases()[i].parts.transport;
-    profile.within_node = model.cases()[i].within_node;
+  for (const std::string& stack : model.stacks()) {
+    const std::size_t widest = widest_case(model, stack);
+    const StackCase& of = model.cases()[widest];
+    Profile profile = model.profile(widest, fit.posterior.mode);
+    fill_in(pool, of.parts, profile);
+    profile.transport = of.parts.transport;
+    profile.within_node = of.within_node;
     const StackNote note{stack, "athanor calibrate --backend pool", calibration_date(), calibration_versions()};
     const JsonValue json = stack_profile(std::move(profile), tables_of_stack(model.tables(), model.cases(), stack),
                                          of_rows(residuals, model.tables(), model.cases(), stack), note);

@@ -38,10 +38,14 @@ RowModel linear(std::vector<std::vector<double>> slopes, std::vector<double> mea
 
 TEST_CASE("a symmetric matrix times what it solves is the right side, and its inverse has that diagonal") {
   for (const std::size_t size : {1U, 2U, 5U, 17U}) {
+    const auto entry = [](std::size_t i, std::size_t j) {
+      return i == j ? 2 + static_cast<double>(i) : 1 / (1.0 + static_cast<double>(i + j));
+    };
     SymmetricMatrix matrix(size);
     for (std::size_t i = 0; i < size; ++i) {
       for (std::size_t j = 0; j <= i; ++j) {
-        matrix.add(i, j, i == j ? 2 + static_cast<double>(i) : 1 / (1.0 + static_cast<double>(i + j)));
+        matrix.add(i, j, entry(i, j) / 4);
+        matrix.add(i, j, entry(i, j) * 3 / 4);  // both are one entry
       }
     }
     const std::vector<double> diagonal = matrix.diagonal_of_inverse();
@@ -52,7 +56,7 @@ TEST_CASE("a symmetric matrix times what it solves is the right side, and its in
       CHECK(solved[column] == doctest::Approx(diagonal[column]));
       for (std::size_t i = 0; i < size; ++i) {
         double product = 0;
-        for (std::size_t j = 0; j < size; ++j) { product += matrix(i, j) * solved[j]; }
+        for (std::size_t j = 0; j < size; ++j) { product += entry(i, j) * solved[j]; }
         CHECK(product == doctest::Approx(unit[i]));
       }
       const double pair = matrix.sums_of_inverse({{0, column}}).front();

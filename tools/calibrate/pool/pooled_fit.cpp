@@ -98,14 +98,15 @@ double loss_of_stack(PooledModel& model, const PooledFit& fit, const std::vector
 void choose(PooledModel& model, const PooledFit& fit, const std::vector<double>& weights, const std::string& stack) {
   const std::vector<std::size_t> own = model.cases_of(stack);
   double least = std::numeric_limits<double>::infinity();
-  NcclChoosing best = choosing_of(model.cases()[own.front()].parts);
+  const NcclChoosing usual = choosing_of(model.cases()[own.front()].parts);
+  NcclChoosing best = usual;
   const auto set = [&](NcclChoosing choosing) {
     for (const std::size_t i : own) { model.choose(i, choosing); }
   };
-  for (const NcclChoosing each : {best, NcclChoosing::tuner, NcclChoosing::algorithm, NcclChoosing::fastest}) {
+  for (const NcclChoosing each : {NcclChoosing::tuner, NcclChoosing::algorithm, NcclChoosing::fastest}) {
     set(each);
     const double loss = loss_of_stack(model, fit, weights, stack);
-    if (loss < least) {
+    if (loss < least || (loss == least && each == usual)) {
       least = loss;
       best = each;
     }

@@ -11,6 +11,12 @@
 
 namespace athanor {
 
+namespace {
+
+constexpr double kStep = 0.04;  // of a logarithm, for differences: above what whole picoseconds and chunks make of it
+
+}  // namespace
+
 EffectSpreads assumed_spreads() {
   // By kind: launch, skew, step, rate, network_time, network_rate, share; then by family: network_latency,
   // network_rate. GPUs are what they are wherever they stand; how far networks differ, with their plugins and hosts, is
@@ -54,6 +60,7 @@ void PooledModel::find_rows() {
   require(cases_.size() == tables_.cases.size(), "every case has a stack");
   rows_.resize(cases_.size());
   last_.resize(cases_.size());
+  differences_.resize(cases_.size());
   for (std::size_t i = 0; i < tables_.rows.size(); ++i) {
     auto& [first, count] = rows_.at(tables_.rows[i].in_case);
     if (count == 0) { first = i; }
@@ -227,10 +234,8 @@ std::vector<double> PooledModel::residuals(const std::vector<double>& unknowns) 
 }
 
 /// Each of the figures that matter in turn, a little more of it; or less, where it is at its bound.
-std::vector<PooledModel::Task> PooledModel::changed(std::size_t in_case, const std::vector<double>& unknowns,
+std::vector<PooledModel::Task> PooledModel::changed(std::size_t in_case, const std::vector<double>& here,
                                                     std::vector<double>& steps) const {
-  constexpr double kStep = 0.04;  // of a logarithm: above what whole picoseconds and chunks make of it
-  const std::vector<double> here = values(in_case, unknowns);
   std::vector<Task> tasks;
   for (std::size_t figure = 0; figure < figures().size(); ++figure) {
     if (effects_of_[in_case][figure].empty()) { continue; }
@@ -243,30 +248,57 @@ std::vector<PooledModel::Task> PooledModel::changed(std::size_t in_case, const s
   return tasks;
 }
 
-std::vector<Slopes> PooledModel::slopes(const std::vector<double>& unknowns, const std::vector<double>& residuals,
-                                        const std::vector<std::size_t>& of_cases) {
+/// Those that were taken within half a step of here; a null pointer where there are none.
+const PooledModel::Differences* PooledModel::known_differences(std::size_t in_case,
+                                                               const std::vector<double>& here) const {
+  const auto near = [&](double a, double b) { return std::abs(std::log(a / b)) <= kStep / 2; };
+  for (const Differences& each : differences_[in_case]) {
+    if (each.choosing == cases_[in_case].choosing && std::equal(here.begin(), here.end(), each.values.begin(), near)) {
+      return &each;
+    }
+  }
+  return nullptr;
+}
+
+/// Of those of the cases of which none are known near here.
+void PooledModel::take_differences(const std::vector<double>& unknowns, const std::vector<double>& residuals,
+                                   const std::vector<std::size_t>& of_cases) {
+  constexpr std::size_t kRemembered = 6;  // a fit of all, and what hold-outs have made of it lately
   std::vector<Task> tasks;
   std::vector<double> steps;
   for (const std::size_t i : of_cases) {
+    Differences fresh{values(i, unknowns), cases_[i].choosing, {}};
+    if (known_differences(i, fresh.values) != nullptr) { continue; }
     const auto [first, count] = rows_[i];
     for (std::size_t row = first; row < first + count; ++row) {
       tables_.rows[row].times = std::make_shared<RowTimes>();  // those of former unknowns will not come again
     }
-    for (Task& each : changed(i, unknowns, steps)) { tasks.push_back(std::move(each)); }
+    for (Task& each : changed(i, fresh.values, steps)) { tasks.push_back(std::move(each)); }
+    std::vector<Differences>& known = differences_[i];
+    known.insert(known.begin(), std::move(fresh));
+    if (known.size() > kRemembered) { known.pop_back(); }
   }
   run(tasks);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    std::vector<double>& of_rows = tasks[i].residuals;
+    for (std::size_t row = 0; row < of_rows.size(); ++row) {
+      of_rows[row] = (of_rows[row] - residuals[rows_[tasks[i].in_case].first + row]) / steps[i];
+    }
+    differences_[tasks[i].in_case].front().of_figures.push_back(std::move(of_rows));
+  }
+}
+
+std::vector<Slopes> PooledModel::slopes(const std::vector<double>& unknowns, const std::vector<double>& residuals,
+                                        const std::vector<std::size_t>& of_cases) {
+  take_differences(unknowns, residuals, of_cases);
   std::vector<Slopes> result;
-  std::size_t task = 0;
   for (const std::size_t i : of_cases) {
+    const Differences* known = known_differences(i, values(i, unknowns));
+    require(known != nullptr, "differences are known where they were just taken");
     Slopes slopes{rows_[i].first, {}};
+    std::size_t next = 0;
     for (const std::vector<std::size_t>& effects : effects_of_[i]) {
-      if (effects.empty()) { continue; }
-      Slopes::Column column{effects, std::move(tasks[task].residuals)};
-      for (std::size_t row = 0; row < column.of_rows.size(); ++row) {
-        column.of_rows[row] = (column.of_rows[row] - residuals[rows_[i].first + row]) / steps[task];
-      }
-      slopes.columns.push_back(std::move(column));
-      ++task;
+      if (!effects.empty()) { slopes.columns.push_back({effects, known->of_figures[next++]}); }
     }
     result.push_back(std::move(slopes));
   }

@@ -67,7 +67,8 @@ class PooledModel {
   /// The same of the rows of some cases alone, put into their places in `residuals`.
   void simulate(const std::vector<double>& unknowns, const std::vector<std::size_t>& of_cases,
                 std::vector<double>& residuals);
-  /// Of the rows of these cases, by differences.
+  /// Of the rows of these cases, by differences: here, or where they were taken last and hardly anything has moved
+  /// since.
   std::vector<Slopes> slopes(const std::vector<double>& unknowns, const std::vector<double>& residuals,
                              const std::vector<std::size_t>& of_cases);
   /// All of them.
@@ -90,6 +91,13 @@ class PooledModel {
     std::vector<double> residuals;
   };
 
+  /// By how much the rows of a case change with each of its figures that matter, and where.
+  struct Differences {
+    std::vector<double> values;
+    NcclChoosing choosing = NcclChoosing::algorithm;
+    std::vector<std::vector<double>> of_figures;
+  };
+
   void find_rows();
   void add_effects(std::size_t in_case);
   std::size_t effect(std::size_t figure, EffectLevel level, const std::string& name);
@@ -97,7 +105,10 @@ class PooledModel {
   double figure_value(std::size_t in_case, std::size_t figure, const std::vector<double>& unknowns) const;
   Profile profile_with(std::size_t in_case, const std::vector<double>& values) const;
   std::vector<double> values(std::size_t in_case, const std::vector<double>& unknowns) const;
-  std::vector<Task> changed(std::size_t in_case, const std::vector<double>& unknowns, std::vector<double>& steps) const;
+  std::vector<Task> changed(std::size_t in_case, const std::vector<double>& here, std::vector<double>& steps) const;
+  const Differences* known_differences(std::size_t in_case, const std::vector<double>& here) const;
+  void take_differences(const std::vector<double>& unknowns, const std::vector<double>& residuals,
+                        const std::vector<std::size_t>& of_cases);
   void run(std::vector<Task>& tasks);
   std::vector<double> residuals_of(std::size_t in_case, const Profile& profile);
 
@@ -105,6 +116,7 @@ class PooledModel {
   std::vector<StackCase> cases_;
   std::vector<std::pair<std::size_t, std::size_t>> rows_;  // of each case: first, and how many
   std::vector<Simulated> last_;                            // by case
+  std::vector<std::vector<Differences>> differences_;      // by case: the latest
   std::vector<std::vector<double>> base_;                  // by case and figure: what effects change
   Spreads expected_;                                       // by effect, where a pool tells
   Effects effects_;

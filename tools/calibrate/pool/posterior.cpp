@@ -95,7 +95,7 @@ bool step(const RowModel& model, const Spreads& prior, double& damping, Posterio
   const SymmetricMatrix matrix = curvature_of(at.slopes, curvatures, prior);
   const std::vector<double> down = gradient(at, curvatures, prior);
   for (int attempt = 0; attempt < kTries; ++attempt) {
-    std::vector<double> next = matrix.with_diagonal_times(1 + damping).solved(down);
+    std::vector<double> next = matrix.solved(down, 1 + damping);
     for (std::size_t i = 0; i < next.size(); ++i) {
       next[i] = at.mode[i] + std::clamp(next[i], -kLongestStep, kLongestStep);
     }

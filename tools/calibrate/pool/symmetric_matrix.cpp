@@ -1,54 +1,43 @@
 #include "tools/calibrate/pool/symmetric_matrix.hpp"
 
-#include <cmath>
-#include <numeric>
+#include <Eigen/SparseCholesky>
 
 #include "sim/check.hpp"
 
 namespace athanor {
 
-SymmetricMatrix SymmetricMatrix::with_diagonal_times(double factor) const {
-  SymmetricMatrix result = *this;
-  for (std::size_t i = 0; i < size_; ++i) { result.lower_[at(i, i)] *= factor; }
-  return result;
-}
+namespace {
 
-SymmetricMatrix SymmetricMatrix::factor() const {
-  SymmetricMatrix result = *this;
-  double* const rows = result.lower_.data();
-  for (std::size_t i = 0; i < size_; ++i) {
-    double* const row = rows + at(i, 0);
-    for (std::size_t j = 0; j <= i; ++j) {
-      const double* const other = rows + at(j, 0);
-      const double rest = row[j] - std::inner_product(row, row + j, other, 0.0);
-      require(i != j || rest > 0, "a curvature is positive definite");
-      row[j] = i == j ? std::sqrt(rest) : rest / other[j];
-    }
+using Sparse = Eigen::SparseMatrix<double>;
+using Vector = Eigen::VectorXd;
+/// P A P^T = L L^T, with an order P in which L stays sparse.
+using Factor = Eigen::SimplicialLLT<Sparse, Eigen::Lower>;
+
+/// Of a matrix given by its entries (row, column, value) below the diagonal and on it.
+template <class Entries>
+void factorize(const Entries& entries, std::size_t size, double diagonal_factor, Factor& factor) {
+  std::vector<Eigen::Triplet<double>> triplets;
+  triplets.reserve(entries.size());
+  for (const auto& [row, column, value] : entries) {
+    require(row >= column && row < size, "an entry of the lower half");
+    triplets.emplace_back(static_cast<int>(row), static_cast<int>(column),
+                          row == column ? value * diagonal_factor : value);
   }
-  return result;
+  Sparse matrix(static_cast<Eigen::Index>(size), static_cast<Eigen::Index>(size));
+  matrix.setFromTriplets(triplets.begin(), triplets.end());
+  factor.compute(matrix);
+  require(factor.info() == Eigen::Success, "a curvature is positive definite");
 }
 
-void SymmetricMatrix::substitute_forward(std::vector<double>& right) const {
-  for (std::size_t i = 0; i < size_; ++i) {
-    const double* const row = lower_.data() + at(i, 0);
-    right[i] = (right[i] - std::inner_product(row, row + i, right.data(), 0.0)) / row[i];
-  }
-}
+}  // namespace
 
-void SymmetricMatrix::substitute_back(std::vector<double>& right) const {
-  for (std::size_t i = size_; i-- > 0;) {
-    const double* const row = lower_.data() + at(i, 0);
-    right[i] /= row[i];
-    for (std::size_t j = 0; j < i; ++j) { right[j] -= row[j] * right[i]; }
-  }
-}
-
-std::vector<double> SymmetricMatrix::solved(std::vector<double> right) const {
+std::vector<double> SymmetricMatrix::solved(const std::vector<double>& right, double diagonal_factor) const {
   require(right.size() == size_, "as many values as rows");
-  const SymmetricMatrix lower = factor();
-  lower.substitute_forward(right);
-  lower.substitute_back(right);
-  return right;
+  if (size_ == 0) { return {}; }
+  Factor factor;
+  factorize(entries_, size_, diagonal_factor, factor);
+  const Vector solution = factor.solve(Eigen::Map<const Vector>(right.data(), static_cast<Eigen::Index>(size_)));
+  return {solution.begin(), solution.end()};
 }
 
 std::vector<double> SymmetricMatrix::diagonal_of_inverse() const {
@@ -58,14 +47,16 @@ std::vector<double> SymmetricMatrix::diagonal_of_inverse() const {
 }
 
 std::vector<double> SymmetricMatrix::sums_of_inverse(const std::vector<std::vector<std::size_t>>& sets) const {
-  // With L L^T = A and e of ones in the rows of a set, e^T A^-1 e is the square of the norm of L^-1 e.
-  const SymmetricMatrix lower = factor();
+  if (sets.empty()) { return {}; }
+  Factor factor;
+  factorize(entries_, size_, 1, factor);
+  // With e of ones in the rows of a set, e^T A^-1 e is the square of the norm of L^-1 P e.
   std::vector<double> result;
   for (const std::vector<std::size_t>& set : sets) {
-    std::vector<double> ones(size_);
-    for (const std::size_t row : set) { ones[row] = 1; }
-    lower.substitute_forward(ones);
-    result.push_back(std::inner_product(ones.begin(), ones.end(), ones.begin(), 0.0));
+    Vector ones = Vector::Zero(static_cast<Eigen::Index>(size_));
+    for (const std::size_t row : set) { ones[factor.permutationP().indices()[static_cast<Eigen::Index>(row)]] = 1; }
+    factor.matrixL().solveInPlace(ones);
+    result.push_back(ones.squaredNorm());
   }
   return result;
 }
