@@ -85,7 +85,11 @@ double loss_of_stack(PooledModel& model, const PooledFit& fit, const std::vector
     for (std::size_t i = 0; i < free.size(); ++i) { all[free[i]] = some[i]; }
     return all;
   };
-  const RowModel rows{[&](const std::vector<double>& some) { return model.residuals(whole(some)); },
+  const RowModel rows{[&](const std::vector<double>& some) {
+                        std::vector<double> residuals = fit.posterior.residuals;
+                        model.simulate(whole(some), own, residuals);
+                        return residuals;
+                      },
                       [&](const std::vector<double>& some, const std::vector<double>& residuals) {
                         return by(free, model.slopes(whole(some), residuals, own));
                       },

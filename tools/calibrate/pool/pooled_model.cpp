@@ -59,7 +59,7 @@ PooledModel::PooledModel(Tables tables, std::vector<StackCase> cases, const Soft
 void PooledModel::find_rows() {
   require(cases_.size() == tables_.cases.size(), "every case has a stack");
   rows_.resize(cases_.size());
-  last_.resize(cases_.size());
+  simulated_.resize(cases_.size());
   differences_.resize(cases_.size());
   for (std::size_t i = 0; i < tables_.rows.size(); ++i) {
     auto& [first, count] = rows_.at(tables_.rows[i].in_case);
@@ -178,29 +178,28 @@ std::vector<bool> PooledModel::shared_with_others(const std::vector<std::size_t>
   return result;
 }
 
-std::vector<double> PooledModel::residuals_of(std::size_t in_case, const Profile& profile) {
-  Tables::MeasuredCase& measured = tables_.cases[in_case];
-  measured.platform.profile = std::make_shared<const Profile>(profile);
+std::vector<double> PooledModel::residuals_of(std::size_t in_case, const Profile& profile) const {
+  const Tables::MeasuredCase& measured = tables_.cases[in_case];
+  Platform platform = measured.platform;
+  platform.profile = std::make_shared<const Profile>(profile);
   std::vector<double> result;
   for (std::size_t i = rows_[in_case].first; i < rows_[in_case].first + rows_[in_case].second; ++i) {
-    result.push_back(std::log(simulated_us(measured, tables_.rows[i]) / tables_.rows[i].measured_us));
+    const TableRow& row = tables_.rows[i];
+    result.push_back(std::log(simulated_us(platform, measured.setup, row) / row.measured_us));
   }
   return result;
 }
 
-/// Tasks of one case stand together and are carried out one after the other, since its rows remember their times.
-void PooledModel::run(std::vector<Task>& tasks) {
-  std::vector<std::size_t> starts;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    if (i == 0 || tasks[i].in_case != tasks[i - 1].in_case) { starts.push_back(i); }
-  }
+/// The largest cases first, so that none is left for one processor at the end.
+void PooledModel::run(std::vector<Task>& tasks) const {
+  std::vector<Task*> order;
+  for (Task& task : tasks) { order.push_back(&task); }
+  const auto ranks = [&](const Task* task) { return tables_.cases[task->in_case].setup.ranks; };
+  std::stable_sort(order.begin(), order.end(), [&](const Task* a, const Task* b) { return ranks(a) > ranks(b); });
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
-    for (std::size_t i = next++; i < starts.size(); i = next++) {
-      const std::size_t end = i + 1 < starts.size() ? starts[i + 1] : tasks.size();
-      for (std::size_t task = starts[i]; task < end; ++task) {
-        tasks[task].residuals = residuals_of(tasks[task].in_case, tasks[task].profile);
-      }
+    for (std::size_t i = next++; i < order.size(); i = next++) {
+      order[i]->residuals = residuals_of(order[i]->in_case, order[i]->profile);
     }
   };
   std::vector<std::future<void>> running;
@@ -212,19 +211,31 @@ void PooledModel::run(std::vector<Task>& tasks) {
 
 void PooledModel::simulate(const std::vector<double>& unknowns, const std::vector<std::size_t>& of_cases,
                            std::vector<double>& residuals) {
+  constexpr std::size_t kRemembered = 6;
   std::vector<Task> tasks;
   for (const std::size_t i : of_cases) {
     Simulated now{values(i, unknowns), cases_[i].choosing, {}};
-    if (now.values == last_[i].values && now.choosing == last_[i].choosing) { continue; }
+    if (known_residuals(i, now.values) != nullptr) { continue; }
     tasks.push_back({i, profile_with(i, now.values), {}});
-    last_[i] = std::move(now);
+    std::vector<Simulated>& known = simulated_[i];
+    known.insert(known.begin(), std::move(now));
+    if (known.size() > kRemembered) { known.pop_back(); }
   }
   run(tasks);
-  for (Task& task : tasks) { last_[task.in_case].residuals = std::move(task.residuals); }
+  for (Task& task : tasks) { simulated_[task.in_case].front().residuals = std::move(task.residuals); }
   for (const std::size_t i : of_cases) {
-    std::copy(last_[i].residuals.begin(), last_[i].residuals.end(),
+    const Simulated* const known = known_residuals(i, values(i, unknowns));
+    require(known != nullptr, "residuals are known of what was just simulated");
+    std::copy(known->residuals.begin(), known->residuals.end(),
               residuals.begin() + static_cast<std::ptrdiff_t>(rows_[i].first));
   }
+}
+
+const PooledModel::Simulated* PooledModel::known_residuals(std::size_t in_case, const std::vector<double>& here) const {
+  for (const Simulated& each : simulated_[in_case]) {
+    if (each.choosing == cases_[in_case].choosing && each.values == here) { return &each; }
+  }
+  return nullptr;
 }
 
 std::vector<double> PooledModel::residuals(const std::vector<double>& unknowns) {
@@ -248,10 +259,10 @@ std::vector<PooledModel::Task> PooledModel::changed(std::size_t in_case, const s
   return tasks;
 }
 
-/// Those that were taken within half a step of here; a null pointer where there are none.
+/// Those that were taken within a step of here; a null pointer where there are none.
 const PooledModel::Differences* PooledModel::known_differences(std::size_t in_case,
                                                                const std::vector<double>& here) const {
-  const auto near = [&](double a, double b) { return std::abs(std::log(a / b)) <= kStep / 2; };
+  const auto near = [&](double a, double b) { return std::abs(std::log(a / b)) <= kStep; };
   for (const Differences& each : differences_[in_case]) {
     if (each.choosing == cases_[in_case].choosing && std::equal(here.begin(), here.end(), each.values.begin(), near)) {
       return &each;

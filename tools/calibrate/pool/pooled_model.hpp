@@ -67,8 +67,7 @@ class PooledModel {
   /// The same of the rows of some cases alone, put into their places in `residuals`.
   void simulate(const std::vector<double>& unknowns, const std::vector<std::size_t>& of_cases,
                 std::vector<double>& residuals);
-  /// Of the rows of these cases, by differences: here, or where they were taken last and hardly anything has moved
-  /// since.
+  /// Of the rows of these cases, by differences: here, or where they were taken lately and hardly anything differs.
   std::vector<Slopes> slopes(const std::vector<double>& unknowns, const std::vector<double>& residuals,
                              const std::vector<std::size_t>& of_cases);
   /// All of them.
@@ -84,7 +83,7 @@ class PooledModel {
     std::vector<double> residuals;
   };
 
-  /// What a case was simulated with last: most evaluations change few stacks.
+  /// What a case was simulated with lately: most evaluations change few stacks, and hold-outs return to the fit of all.
   struct Simulated {
     std::vector<double> values;
     NcclChoosing choosing = NcclChoosing::algorithm;
@@ -106,16 +105,17 @@ class PooledModel {
   Profile profile_with(std::size_t in_case, const std::vector<double>& values) const;
   std::vector<double> values(std::size_t in_case, const std::vector<double>& unknowns) const;
   std::vector<Task> changed(std::size_t in_case, const std::vector<double>& here, std::vector<double>& steps) const;
+  const Simulated* known_residuals(std::size_t in_case, const std::vector<double>& here) const;
   const Differences* known_differences(std::size_t in_case, const std::vector<double>& here) const;
   void take_differences(const std::vector<double>& unknowns, const std::vector<double>& residuals,
                         const std::vector<std::size_t>& of_cases);
-  void run(std::vector<Task>& tasks);
-  std::vector<double> residuals_of(std::size_t in_case, const Profile& profile);
+  void run(std::vector<Task>& tasks) const;
+  std::vector<double> residuals_of(std::size_t in_case, const Profile& profile) const;
 
   Tables tables_;
   std::vector<StackCase> cases_;
   std::vector<std::pair<std::size_t, std::size_t>> rows_;  // of each case: first, and how many
-  std::vector<Simulated> last_;                            // by case
+  std::vector<std::vector<Simulated>> simulated_;          // by case: the latest first
   std::vector<std::vector<Differences>> differences_;      // by case: the latest
   std::vector<std::vector<double>> base_;                  // by case and figure: what effects change
   Spreads expected_;                                       // by effect, where a pool tells

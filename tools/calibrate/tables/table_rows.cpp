@@ -87,8 +87,8 @@ bool Tables::noisy(const std::string& table) const {
   return noise(points).value_or(0) > kNoisy;
 }
 
-double simulated_us(const Tables::MeasuredCase& measured, const TableRow& row) {
-  const RunRequest request = measured.setup.request(measured.platform, row.size, {});
+double simulated_us(const Platform& platform, const CollectiveSetup& setup, const TableRow& row) {
+  const RunRequest request = setup.request(platform, row.size, {});
   return static_cast<double>(row.times->fastest(request).count()) * 1e-6;
 }
 
@@ -105,17 +105,31 @@ BandErrors band_errors(const std::vector<TableRow>& rows) {
   return errors;
 }
 
+std::optional<Time> RowTimes::known(const Times& times, const Key& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = times.find(key);
+  return found == times.end() ? std::nullopt : std::optional(found->second);
+}
+
+void RowTimes::remember(Times& times, const Key& key, Time time) {
+  const std::lock_guard lock(mutex_);
+  times[key] = time;
+}
+
 Time RowTimes::of(const RunRequest& request, const Candidate& candidate) {
-  std::vector<std::int64_t> key = key_of(request, candidate);
-  if (const auto known = alone_.find(key); known != alone_.end()) { return candidate.launched(known->second); }
+  Key key = key_of(request, candidate);
+  if (const auto time = known(alone_, key)) { return candidate.launched(*time); }
   key.push_back(candidate.launch().count());
   key.push_back(candidate.host_time().count());
-  if (const auto known = in_loops_.find(key); known != in_loops_.end()) { return known->second; }
+  if (const auto time = known(in_loops_, key)) { return *time; }
   const RunResult result = candidate.run(request.options);
   const bool alike = request.calls <= 1 || result.simulated.first_end == result.simulated.time;
-  if (!alike) { return in_loops_[key] = result.time; }
+  if (!alike) {
+    remember(in_loops_, key, result.time);
+    return result.time;
+  }
   key.resize(key.size() - 2);
-  alone_[key] = result.simulated.time;
+  remember(alone_, key, result.simulated.time);
   return result.time;
 }
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +17,7 @@
 namespace athanor {
 
 /// Simulated times of one row's collective, remembered: a search changes few of the figures that a candidate depends
-/// on at a time.
+/// on at a time. Threads may share it.
 class RowTimes {
  public:
   /// Of the fastest of the request's candidates. Requires that all requests differ in their profiles alone.
@@ -25,8 +27,13 @@ class RowTimes {
   Time of(const RunRequest& request, const Candidate& candidate);
 
   using Key = std::vector<std::int64_t>;
-  std::map<Key, Time> alone_;     ///< without launch, by algorithm and what its protocol costs
-  std::map<Key, Time> in_loops_;  ///< of calls that do not take what one alone does: by launch, too
+  using Times = std::map<Key, Time>;
+  std::optional<Time> known(const Times& times, const Key& key) const;
+  void remember(Times& times, const Key& key, Time time);
+
+  mutable std::mutex mutex_;
+  Times alone_;     ///< without launch, by algorithm and what its protocol costs
+  Times in_loops_;  ///< of calls that do not take what one alone does: by launch, too
 };
 
 /// One measured time of a table, and the case that simulates it.
@@ -57,8 +64,11 @@ struct Tables {
   const std::string& name(const TableRow& row) const { return cases[row.table].setup.verification->measurement.id; }
 };
 
-/// What the flow level says of a row of that case, with the case's profile.
-double simulated_us(const Tables::MeasuredCase& measured, const TableRow& row);
+/// What the flow level says of a row of a case, with the platform's profile.
+double simulated_us(const Platform& platform, const CollectiveSetup& setup, const TableRow& row);
+inline double simulated_us(const Tables::MeasuredCase& measured, const TableRow& row) {
+  return simulated_us(measured.platform, measured.setup, row);
+}
 
 /// Mean |simulated / measured - 1| of the rows that are no spikes, below 1 MiB, from there to 64 MiB, and above.
 struct BandErrors {
