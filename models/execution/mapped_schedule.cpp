@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "models/execution/layout_parts.hpp"
 #include "models/execution/partition.hpp"
 #include "models/execution/refinement.hpp"
 #include "sim/check.hpp"
@@ -11,50 +12,6 @@
 namespace athanor {
 
 namespace {
-
-template <class Cost>
-std::uint32_t intern(std::vector<Cost>& known, const Cost& cost) {
-  const auto found = std::find(known.rbegin(), known.rend(), cost);
-  if (found != known.rend()) { return static_cast<std::uint32_t>(known.rend() - found - 1); }
-  known.push_back(cost);
-  return static_cast<std::uint32_t>(known.size() - 1);
-}
-
-/// Which sides of a lane have ports that are all alike, by program: that is found in its first and last loop.
-class LikePorts {
- public:
-  explicit LikePorts(const Schedule& schedule) : schedule_(schedule) {}
-
-  void find(MappedSchedule::Lane& lane, ProgramId program) {
-    const auto [entry, fresh] = known_.try_emplace(program);
-    if (fresh) { entry->second = look(lane); }
-    lane.symmetric_inputs = entry->second.ins;
-    lane.symmetric_outputs = entry->second.outs;
-  }
-
- private:
-  struct Sides {
-    bool ins = true;
-    bool outs = true;
-  };
-  static bool all_or_none(const Ports& used, std::uint32_t ports) { return used.count == 0 || used.count == ports; }
-
-  Sides look(const MappedSchedule::Lane& lane) const {
-    Sides sides;
-    if (lane.loops == 0 || (lane.in_ports <= 1 && lane.out_ports <= 1)) { return sides; }
-    for (const std::uint64_t loop : std::set<std::uint64_t>{0, lane.loops - 1}) {
-      for (std::uint32_t step = 0; step < lane.steps && (sides.ins || sides.outs); ++step) {
-        const Primitive primitive = schedule_.at(lane.agent, lane.lane, loop, step);
-        sides.ins = sides.ins && all_or_none(primitive.receives, lane.in_ports);
-        sides.outs = sides.outs && all_or_none(primitive.sends, lane.out_ports);
-      }
-    }
-    return sides;
-  }
-
-  const Schedule& schedule_;
-  std::map<ProgramId, Sides> known_;
-};
 
 void add_lanes(MappedSchedule& mapped, const Schedule& schedule) {
   const std::uint32_t agents = schedule.agent_count().agents;
@@ -100,21 +57,6 @@ void price_agents(MappedSchedule& mapped, const Schedule& schedule, const CostMo
   }
 }
 
-/// From where to where a connection leads, and by which NICs.
-RouteRequest route_of(const MappedSchedule& mapped, const MappedSchedule::Connection& connection, std::uint32_t port,
-                      const Schedule& schedule, const Placement& placement) {
-  const MappedSchedule::Lane& lane = mapped.lanes[connection.source_lane];
-  const AgentId to = mapped.lanes[connection.target_lane].agent;
-  const std::uint64_t flow = (placement.seed << 32U) ^ (std::uint64_t{lane.lane.value} << 8U) ^ port;
-  RouteRequest request{placement.vertices[lane.agent.value], placement.vertices[to.value], flow};
-  const std::uint32_t channel = schedule.channel(lane.agent, lane.lane);
-  request.channel = channel + port;
-  if (!placement.nic_users.empty()) {
-    request.nics = nics_between(placement.nic_users[lane.agent.value], placement.nic_users[to.value], channel);
-  }
-  return request;
-}
-
 }  // namespace
 
 MappedSchedule flatten(const Schedule& schedule) {
@@ -136,9 +78,9 @@ MappedSchedule lay_out(const Schedule& schedule, const Cluster& cluster, const P
     MappedSchedule::Connection& connection = mapped.connections[number];
     const MappedSchedule::Lane& from = mapped.lanes[connection.source_lane];
     const AgentId to = mapped.lanes[connection.target_lane].agent;
-    const ConnectionCost cost =
-        network.add(route_of(mapped, connection, number.value - from.first_out.value, schedule, placement),
-                    [&](std::span<const LinkId> path) { return costs.connection(from.agent, to, path); });
+    const ConnectionCost cost = network.add(
+        route_request(schedule, placement, from.agent, from.lane, PortId{number.value - from.first_out.value}, to),
+        [&](std::span<const LinkId> path) { return costs.connection(from.agent, to, path); });
     connection.cost = intern(mapped.connection_costs, cost);
   }
   mapped.network = network.take();
@@ -146,25 +88,6 @@ MappedSchedule lay_out(const Schedule& schedule, const Cluster& cluster, const P
 }
 
 namespace {
-
-/// The classes of one kind of thing: for each thing its class, for each class a member and their number.
-struct Classes {
-  std::vector<std::uint32_t> of;
-  std::vector<std::uint32_t> member;
-  std::vector<std::uint32_t> members;
-
-  explicit Classes(const std::vector<std::uint32_t>& numbers) {
-    ClassNumbering numbering(numbers.size());
-    for (std::uint32_t i = 0; i < numbers.size(); ++i) {
-      of.push_back(numbering.number(mix(1, numbers[i])));
-      if (of.back() == member.size()) {
-        member.push_back(i);
-        members.push_back(0);
-      }
-      ++members[of.back()];
-    }
-  }
-};
 
 class Folding {
  public:
@@ -262,9 +185,9 @@ class Folding {
   }
 
   const MappedSchedule& whole_;
-  Classes lanes_;
-  Classes connections_;
-  Classes links_;
+  ClassMembers lanes_;
+  ClassMembers connections_;
+  ClassMembers links_;
   std::vector<std::uint32_t> in_classes_;             ///< by in-port of the quotient: the class of its connection
   IdVector<ConnectionId, ConnectionId> out_members_;  ///< by connection of the quotient: one of the whole
   MappedSchedule folded_;

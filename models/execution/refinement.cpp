@@ -1,5 +1,6 @@
 #include "models/execution/refinement.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -12,11 +13,16 @@ namespace {
 /// At which distances from their own lane the primitives of each program wait for others of their agent.
 using WaitDistances = std::map<ProgramId, std::set<std::int64_t>>;
 
+bool one_lane_each(const MappedSchedule& whole) {
+  const auto together = [](const MappedSchedule::Lane& a, const MappedSchedule::Lane& b) { return a.agent == b.agent; };
+  return std::adjacent_find(whole.lanes.begin(), whole.lanes.end(), together) == whole.lanes.end();
+}
+
 WaitDistances wait_distances(const MappedSchedule& whole, const Schedule& schedule) {
   WaitDistances distances;
+  const bool alone = one_lane_each(whole);  // nobody to wait for
   for (const MappedSchedule::Lane& lane : whole.lanes) {
     const auto [entry, fresh] = distances.try_emplace(schedule.lane(lane.agent, lane.lane).program);
-    const bool alone = whole.lane_of.size() == schedule.agent_count().agents;  // one lane an agent: nobody to wait for
     if (!fresh || alone) { continue; }
     for (const std::uint64_t loop : std::set<std::uint64_t>{0, lane.loops - 1}) {
       if (loop >= lane.loops) { continue; }
@@ -51,14 +57,13 @@ std::vector<Colour> first_colours(const IdVector<LinkIndex, FlowGraph::Link>& li
 /// many rounds, of which each concerns few.
 class Refinement {
  public:
-  Refinement(const MappedSchedule& whole, const Schedule& schedule)
+  Refinement(const MappedSchedule& whole, const Schedule& schedule, const std::vector<Colour>& apart)
       : whole_(whole),
         distances_(wait_distances(whole, schedule)),
         lanes_(first_colours(whole, schedule)),
-        connections_(std::vector<Colour>(whole.connections.size())),
+        connections_(apart),
         links_(first_colours(whole.network.graph.links)),
         sums_(whole.network.graph.links.size()),
-        sums_of_agents_(whole.in_calls ? whole.first_lane.size() : 0),
         open_lanes_(whole.lanes.size()),
         open_connections_(whole.connections.size()),
         open_links_(whole.network.graph.links.size()) {
@@ -67,6 +72,7 @@ class Refinement {
     }
     for (const auto& [program, distances] : distances_) { every_distance_.insert(distances.begin(), distances.end()); }
     list_users();
+    if (whole.in_calls) { list_agents(); }
     refine();
   }
 
@@ -108,8 +114,10 @@ class Refinement {
       const ConnectionId connection{move.thing};
       add_to_links(connection, move.from, static_cast<Colour>(-1));
       add_to_links(connection, connections_.of(move.thing), 1);
-      open_lanes_.add(whole_.connections[connection].source_lane.value);
-      open_lanes_.add(whole_.connections[connection].target_lane.value);
+      for (const LaneIndex lane :
+           {whole_.connections[connection].source_lane, whole_.connections[connection].target_lane}) {
+        if (lane != kOutside) { open_lanes_.add(lane.value); }
+      }
     }
   }
 
@@ -142,17 +150,15 @@ class Refinement {
   }
 
   void add_to_agent(LaneIndex lane, std::uint32_t number, Colour times) {
-    sums_of_agents_[whole_.lanes[lane].agent] += times * mix(2, number);
+    sums_of_agents_[agent_of_[lane.value]] += times * mix(2, number);
   }
 
   /// Its agent is another one now, and so are all its lanes.
   void move_in_agent(LaneIndex lane, std::uint32_t from) {
     add_to_agent(lane, from, static_cast<Colour>(-1));
     add_to_agent(lane, lanes_.of(lane.value), 1);
-    const AgentId agent = whole_.lanes[lane].agent;
-    for (std::size_t i = whole_.first_lane[agent]; i < whole_.end_of_lanes(agent); ++i) {
-      open_lanes_.add(whole_.lane_of[i].value);
-    }
+    const std::uint32_t agent = agent_of_[lane.value];
+    for (std::uint32_t i = first_lane_[agent]; i < first_lane_[agent + 1]; ++i) { open_lanes_.add(i); }
   }
 
   /// Lanes that wait for this one.
@@ -168,12 +174,7 @@ class Refinement {
 
   Colour colour_of_connection(ConnectionId i) const {
     const MappedSchedule::Connection& connection = whole_.connections[i];
-    const MappedSchedule::Lane& source = whole_.lanes[connection.source_lane];
-    const std::uint32_t target_port =
-        whole_.lanes[connection.target_lane].symmetric_inputs ? 0 : connection.target_port;
-    Colour colour =
-        mix(lanes_.of(connection.source_lane.value), source.symmetric_outputs ? 0 : i.value - source.first_out.value);
-    colour = mix(mix(colour, lanes_.of(connection.target_lane.value)), target_port);
+    Colour colour = mix(colour_of_source(i, connection), colour_of_target(connection));
     colour = mix(colour, connection.cost);
     each_pair(i, [&](const FlowGraph::Connection& pair, Colour) {
       colour = mix(colour, static_cast<Colour>(pair.latency.count()));
@@ -182,6 +183,19 @@ class Refinement {
       }
     });
     return colour;
+  }
+
+  Colour colour_of_source(ConnectionId number, const MappedSchedule::Connection& connection) const {
+    if (connection.source_lane == kOutside) { return mix(3, 0); }
+    const MappedSchedule::Lane& source = whole_.lanes[connection.source_lane];
+    return mix(lanes_.of(connection.source_lane.value),
+               source.symmetric_outputs ? 0 : number.value - source.first_out.value);
+  }
+
+  Colour colour_of_target(const MappedSchedule::Connection& connection) const {
+    if (connection.target_lane == kOutside) { return mix(4, 0); }
+    const bool alike = whole_.lanes[connection.target_lane].symmetric_inputs;
+    return mix(lanes_.of(connection.target_lane.value), alike ? 0 : connection.target_port);
   }
 
   Colour colour_of_lane(LaneIndex i) const {
@@ -195,7 +209,7 @@ class Refinement {
     for (const std::int64_t distance : *waits_[i.value]) {
       colour = mix(colour, lanes_.of(static_cast<std::size_t>(std::int64_t{i.value} + distance)));
     }
-    if (whole_.in_calls) { colour = mix(colour, sums_of_agents_[lane.agent]); }
+    if (whole_.in_calls) { colour = mix(colour, sums_of_agents_[agent_of_[i.value]]); }
     return colour;
   }
 
@@ -226,6 +240,17 @@ class Refinement {
     for (const FlowGraph::Connection& pair : whole_.network.pairs_of(connection)) { see(pair, number++); }
   }
 
+  /// Lanes of one agent follow each other.
+  void list_agents() {
+    for (const LaneIndex lane : whole_.lanes.ids()) {
+      const bool first = lane.value == 0 || whole_.lanes[lane].agent != whole_.lanes[LaneIndex{lane.value - 1}].agent;
+      if (first) { first_lane_.push_back(lane.value); }
+      agent_of_.push_back(static_cast<std::uint32_t>(first_lane_.size() - 1));
+    }
+    sums_of_agents_.resize(first_lane_.size());
+    first_lane_.push_back(whole_.lanes.next().value);
+  }
+
   /// The connections that cross each link.
   void list_users() {
     first_user_.assign(whole_.network.graph.links.size() + 1, 0);
@@ -247,8 +272,10 @@ class Refinement {
   Partition lanes_;
   Partition connections_;
   Partition links_;
-  std::vector<Colour> sums_;                  ///< by link: over the connections that cross it
-  IdVector<AgentId, Colour> sums_of_agents_;  ///< over the lanes of each, where calls follow each other
+  std::vector<Colour> sums_;               ///< by link: over the connections that cross it
+  std::vector<std::uint32_t> agent_of_;    ///< by lane: the number of its agent, where calls follow each other
+  std::vector<std::uint32_t> first_lane_;  ///< by this number; one more at the end
+  std::vector<Colour> sums_of_agents_;     ///< likewise: over the lanes of each
   std::vector<std::size_t> first_user_;
   std::vector<ConnectionId> users_;  ///< link by link
   Worklist open_lanes_;
@@ -258,8 +285,8 @@ class Refinement {
 
 }  // namespace
 
-EqualClasses equal_classes(const MappedSchedule& whole, const Schedule& schedule) {
-  return Refinement(whole, schedule).classes();
+EqualClasses equal_classes(const MappedSchedule& whole, const Schedule& schedule, std::vector<Colour> apart) {
+  return Refinement(whole, schedule, apart).classes();
 }
 
 }  // namespace athanor
