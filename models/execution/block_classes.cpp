@@ -1,7 +1,6 @@
 #include "models/execution/block_classes.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 namespace athanor {
 
@@ -10,21 +9,23 @@ namespace {
 /// Gives each of these things the number of its class and its sum together. Returns how many there are.
 template <class Things>
 std::uint32_t renumber(const Things& things, std::vector<std::uint32_t>& classes, const std::vector<Colour>& sums) {
-  ClassNumbering numbering(things.size());
-  for (const std::uint32_t i : things) { classes[i] = numbering.number(mix(sums[i], classes[i])); }
+  ClassNumbering numbering(classes.size());
+  for (const auto thing : things) {
+    classes[thing.value] = numbering.number(mix(sums[thing.value], classes[thing.value]));
+  }
   return numbering.count();
 }
 
-std::vector<std::uint32_t> crossed_between_blocks(const BlockLayout& layout) {
+std::vector<LinkIndex> crossed_between_blocks(const BlockLayout& layout) {
   std::vector<bool> crossed(layout.links().size());
   for (const BlockId block : layout.blocks().ids()) {
     for (const OutwardConnection& connection : layout.outward(block)) {
       for (const LinkIndex link : layout.crossed_by(connection)) { crossed[link.value] = true; }
     }
   }
-  std::vector<std::uint32_t> links;
-  for (std::uint32_t i = 0; i < crossed.size(); ++i) {
-    if (crossed[i]) { links.push_back(i); }
+  std::vector<LinkIndex> links;
+  for (LinkIndex link{0}; link.value < crossed.size(); ++link.value) {
+    if (crossed[link.value]) { links.push_back(link); }
   }
   return links;
 }
@@ -99,7 +100,7 @@ void BlockClasses::look() {
 
 /// Whether anything has.
 bool BlockClasses::split() {
-  const std::uint32_t blocks = renumber(std::views::iota(0U, layout_.blocks().count()), blocks_, block_sums_);
+  const std::uint32_t blocks = renumber(layout_.blocks().ids(), blocks_, block_sums_);
   const std::uint32_t links = renumber(between_, links_, link_sums_);
   bool any = blocks > block_classes_ || links > link_classes_;
   block_classes_ = blocks;

@@ -23,6 +23,8 @@ class BlockClasses {
 
   std::uint32_t of_block(BlockId block) const { return blocks_[block.value]; }
   std::uint32_t of_link(LinkIndex link) const { return links_[link.value]; }  ///< between blocks
+  /// Links that connections between blocks cross, but those in the blocks of their ends.
+  const std::vector<LinkIndex>& between() const { return between_; }
   const EqualClasses& inside(std::uint32_t shape) const { return inside_[shape].classes; }
 
  private:
@@ -45,8 +47,8 @@ class BlockClasses {
   const std::vector<BlockGraph>& graphs_;
   const Schedule& schedule_;
   std::vector<std::uint32_t> blocks_;
-  std::vector<std::uint32_t> links_;    ///< by LinkIndex
-  std::vector<std::uint32_t> between_;  ///< those that connections between blocks cross
+  std::vector<std::uint32_t> links_;  ///< by LinkIndex
+  std::vector<LinkIndex> between_;
   std::vector<Inside> inside_;
   std::vector<Colour> block_sums_;
   std::vector<Colour> link_sums_;

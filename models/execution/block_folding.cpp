@@ -47,6 +47,9 @@ class BlockFolding {
     return std::move(folded_);
   }
 
+  /// Of what fold() has returned.
+  const MemberCounts& members() const { return counts_; }
+
  private:
   struct Inside {
     ClassMembers lanes;
@@ -73,20 +76,14 @@ class BlockFolding {
   const Inside& inside(std::uint32_t blocks) const { return inside_[shape(blocks)]; }
 
   void count_links() {
-    for (const BlockId block : layout_.blocks().ids()) {
-      for (const OutwardConnection& connection : layout_.outward(block)) {
-        for (const LinkIndex link : layout_.crossed_by(connection)) { between_.push_back(link); }
-      }
-    }
-    std::sort(between_.begin(), between_.end());
-    between_.erase(std::unique(between_.begin(), between_.end()), between_.end());
-    for (const LinkIndex link : between_) { ++members_of_links_[classes_.of_link(link)]; }
+    for (const LinkIndex link : classes_.between()) { ++members_of_links_[classes_.of_link(link)]; }
   }
 
   void add_lanes(std::uint32_t blocks) {
     first_lane_.push_back(folded_.lanes.next().value);
     const BlockId block = examples_[blocks];
     for (const std::uint32_t member : inside(blocks).lanes.member) {
+      counts_.lanes.push_back(members_[blocks] * inside(blocks).lanes.members[inside(blocks).lanes.of[member]]);
       MappedSchedule::Lane lane = graph(blocks).lanes[LaneIndex{member}];
       lane.agent = layout_.blocks().agents(block)[layout_.blocks().place(lane.agent).number];
       add_lane(blocks, lane);
@@ -133,6 +130,7 @@ class BlockFolding {
     require(members == entering, "{} connections leave blocks of a class and {} of them arrive", members, entering);
     folded_.in_connections[folded_.lanes[end.lane].first_in + end.port] = number;
     folded_.connections.push_back({folded_lane(out.blocks, own.source_lane), end.lane, end.port, opened.cost});
+    counts_.connections.push_back(members);
     for (const FlowGraph::Connection& pair : layout_.pairs()) { add_pair(pair, block, target, members); }
   }
 
@@ -158,8 +156,17 @@ class BlockFolding {
   }
 
   void add_pair(FlowGraph::Connection pair, BlockId source, BlockId target, std::uint32_t members) {
-    std::map<LinkIndex, std::uint32_t> crossed;  // class of links: how many of them on the path
-    for (const FlowGraph::Use& use : layout_.path(pair)) { ++crossed[folded_link(use.link, source, target)]; }
+    std::vector<std::pair<LinkIndex, std::uint32_t>> crossed;  // classes of links, and how many of them on the path
+    for (const FlowGraph::Use& use : layout_.path(pair)) {
+      const LinkIndex link = folded_link(use.link, source, target);
+      const auto known =
+          std::find_if(crossed.begin(), crossed.end(), [&](const auto& each) { return each.first == link; });
+      if (known == crossed.end()) {
+        crossed.emplace_back(link, 1);
+      } else {
+        ++known->second;
+      }
+    }
     pair.first_use = static_cast<std::uint32_t>(folded_.network.graph.uses.size());
     pair.uses = static_cast<std::uint32_t>(crossed.size());
     for (const auto& [link, times] : crossed) {
@@ -221,7 +228,9 @@ class BlockFolding {
         add(layout_.blocks().link(block, number), links_inside_[{blocks, class_in_block(blocks, number)}]);
       }
     }
-    for (const LinkIndex link : between_) { add(layout_.links()[link], links_between_[classes_.of_link(link)]); }
+    for (const LinkIndex link : classes_.between()) {
+      add(layout_.links()[link], links_between_[classes_.of_link(link)]);
+    }
   }
 
   BlockLayout& layout_;
@@ -231,7 +240,6 @@ class BlockFolding {
   std::vector<Inside> inside_;                                       ///< by shape
   std::vector<BlockId> examples_;                                    ///< by class of blocks
   std::vector<std::uint32_t> members_;                               ///< likewise
-  std::vector<LinkIndex> between_;                                   ///< links that are in no block
   std::map<std::uint32_t, std::uint32_t> members_of_links_;          ///< by class of these
   std::map<std::uint32_t, std::optional<LinkIndex>> links_between_;  ///< likewise
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<LinkIndex>>
@@ -240,6 +248,7 @@ class BlockFolding {
   std::vector<std::uint32_t> in_classes_;  ///< by in-port of the quotient, in the graph of its block
   IdVector<ConnectionId, Out> outs_;       ///< by connection of the quotient
   MappedSchedule folded_;
+  MemberCounts counts_;
 };
 
 /// Of lanes that a class of blocks stands for as against those in all.
@@ -266,9 +275,11 @@ std::optional<MappedSchedule> fold_by_blocks(const Schedule& schedule, const Clu
   }
   BlockClasses classes(layout, graphs, schedule);
   if (!classes.refine(kLooks * layout.connections())) { return {}; }
-  MappedSchedule folded = BlockFolding(layout, graphs, classes, schedule).fold();
+  BlockFolding folding(layout, graphs, classes, schedule);
+  MappedSchedule folded = folding.fold();
   folded.in_calls = in_calls;
-  return folded;
+  if (in_calls) { return folded; }
+  return fold_further(folded, schedule, folding.members());
 }
 
 }  // namespace athanor

@@ -91,8 +91,24 @@ namespace {
 
 class Folding {
  public:
-  Folding(const MappedSchedule& whole, const EqualClasses& classes)
-      : whole_(whole), lanes_(classes.lanes), connections_(classes.connections), links_(classes.links) {}
+  /// `members`: where it is a quotient.
+  Folding(const MappedSchedule& whole, const EqualClasses& classes, const MemberCounts* members = nullptr)
+      : whole_(whole),
+        members_(members),
+        lanes_(classes.lanes),
+        connections_(classes.connections),
+        links_(classes.links),
+        link_members_(links_.member.size()),
+        connection_members_(connections_.members) {
+    for (const LinkIndex link : whole.network.links.ids()) {
+      link_members_[links_.of[link.value]] += whole.network.link_members[link];
+    }
+    if (members == nullptr) { return; }
+    std::fill(connection_members_.begin(), connection_members_.end(), 0);
+    for (std::size_t i = 0; i < members->connections.size(); ++i) {
+      connection_members_[connections_.of[i]] += members->connections[i];
+    }
+  }
 
   MappedSchedule fold() {
     folded_.starts = whole_.starts;
@@ -102,11 +118,10 @@ class Folding {
     folded_.first_lane = whole_.first_lane;
     folded_.network.queue_pairs = whole_.network.queue_pairs;
     for (const LaneIndex lane : whole_.lane_of) { folded_.lane_of.push_back(LaneIndex{lanes_.of[lane.value]}); }
-    folded_.network.all_links = whole_.network.links;
-    for (const std::uint32_t each : links_.of) { folded_.network.class_of_link.push_back(LinkIndex{each}); }
+    add_all_links();
     for (std::size_t i = 0; i < links_.member.size(); ++i) {
       folded_.network.links.push_back(whole_.network.links[LinkIndex{links_.member[i]}]);
-      folded_.network.link_members.push_back(links_.members[i]);
+      folded_.network.link_members.push_back(link_members_[i]);
       folded_.network.graph.links.push_back(whole_.network.graph.links[LinkIndex{links_.member[i]}]);
     }
     for (const std::uint32_t member : lanes_.member) { add_lane(whole_.lanes[LaneIndex{member}]); }
@@ -157,9 +172,7 @@ class Folding {
     if (target.symmetric_inputs) { connection.target_port = port_of(target, class_of(old)); }
     folded_.in_connections[target.first_in + connection.target_port] = number;
     folded_.connections.push_back(connection);
-    for (const FlowGraph::Connection& pair : whole_.network.pairs_of(old)) {
-      add_pair(pair, connections_.members[class_of(old)]);
-    }
+    for (const FlowGraph::Connection& pair : whole_.network.pairs_of(old)) { add_pair(pair, old); }
   }
 
   std::uint32_t port_of(const MappedSchedule::Lane& target, std::uint32_t connection_class) const {
@@ -169,25 +182,48 @@ class Folding {
     return static_cast<std::uint32_t>(found - first);
   }
 
-  void add_pair(FlowGraph::Connection pair, std::uint32_t members) {
-    std::map<std::uint32_t, std::uint32_t> crossed;  // link class: how many links of it on the path
-    for (const FlowGraph::Use& use : whole_.network.path_of(pair)) { ++crossed[links_.of[use.link.value]]; }
+  void add_all_links() {
+    const bool whole = whole_.network.all_links.empty();
+    folded_.network.all_links = whole ? whole_.network.links : whole_.network.all_links;
+    if (whole) {
+      for (const std::uint32_t each : links_.of) { folded_.network.class_of_link.push_back(LinkIndex{each}); }
+    }
+    for (const LinkIndex each : whole_.network.class_of_link) {
+      folded_.network.class_of_link.push_back(LinkIndex{links_.of[each.value]});
+    }
+  }
+
+  /// How many links one connection crosses there.
+  std::uint64_t times(ConnectionId connection, const FlowGraph::Use& use) const {
+    if (members_ == nullptr) { return 1; }
+    const std::uint64_t crossings = std::uint64_t{use.flows} * whole_.network.link_members[use.link];
+    return crossings / members_->connections[connection.value];
+  }
+
+  void add_pair(FlowGraph::Connection pair, ConnectionId connection) {
+    std::map<std::uint32_t, std::uint64_t> crossed;  // link class: how many links of it on the path
+    for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
+      crossed[links_.of[use.link.value]] += times(connection, use);
+    }
     pair.first_use = static_cast<std::uint32_t>(folded_.network.graph.uses.size());
     pair.uses = static_cast<std::uint32_t>(crossed.size());
     for (const auto& [link, times] : crossed) {
-      const std::uint64_t crossings = std::uint64_t{members} * times;
-      require(crossings % links_.members[link] == 0, "{} crossings of {} equal links are not spread evenly", crossings,
-              links_.members[link]);
+      const std::uint64_t crossings = connection_members_[class_of(connection)] * times;
+      require(crossings % link_members_[link] == 0, "{} crossings of {} equal links are not spread evenly", crossings,
+              link_members_[link]);
       folded_.network.graph.uses.push_back(
-          {LinkIndex{link}, static_cast<std::uint32_t>(crossings / links_.members[link])});
+          {LinkIndex{link}, static_cast<std::uint32_t>(crossings / link_members_[link])});
     }
     folded_.network.graph.connections.push_back(pair);
   }
 
   const MappedSchedule& whole_;
+  const MemberCounts* members_;
   ClassMembers lanes_;
   ClassMembers connections_;
   ClassMembers links_;
+  std::vector<std::uint32_t> link_members_;           ///< by class: of the whole
+  std::vector<std::uint32_t> connection_members_;     ///< likewise
   std::vector<std::uint32_t> in_classes_;             ///< by in-port of the quotient: the class of its connection
   IdVector<ConnectionId, ConnectionId> out_members_;  ///< by connection of the quotient: one of the whole
   MappedSchedule folded_;
@@ -197,6 +233,10 @@ class Folding {
 
 MappedSchedule fold(const MappedSchedule& whole, const Schedule& schedule) {
   return Folding(whole, equal_classes(whole, schedule)).fold();
+}
+
+MappedSchedule fold_further(const MappedSchedule& quotient, const Schedule& schedule, const MemberCounts& members) {
+  return Folding(quotient, equal_classes(quotient, schedule, members), &members).fold();
 }
 
 }  // namespace athanor

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "models/execution/partition.hpp"
+#include "sim/check.hpp"
 
 namespace athanor {
 
@@ -41,7 +42,9 @@ std::vector<Colour> first_colours(const MappedSchedule& whole, const Schedule& s
     const ProgramId program = schedule.lane(lane.agent, lane.lane).program;
     Colour colour = mix(mix(program.value, lane.cost), lane.start.value);
     colour = mix(mix(colour, lane.steps), lane.loops);
-    colours.push_back(mix(mix(colour, lane.in_ports), lane.out_ports));
+    // Of ports that are alike a quotient has fewer, and all lanes of a program have equally many.
+    colour = mix(colour, lane.symmetric_inputs ? 0 : lane.in_ports);
+    colours.push_back(mix(colour, lane.symmetric_outputs ? 0 : lane.out_ports));
   }
   return colours;
 }
@@ -57,8 +60,11 @@ std::vector<Colour> first_colours(const IdVector<LinkIndex, FlowGraph::Link>& li
 /// many rounds, of which each concerns few.
 class Refinement {
  public:
-  Refinement(const MappedSchedule& whole, const Schedule& schedule, const std::vector<Colour>& apart)
+  /// `members`: of a quotient; null: every lane, connection and link stands for itself.
+  Refinement(const MappedSchedule& whole, const Schedule& schedule, const std::vector<Colour>& apart,
+             const MemberCounts* members)
       : whole_(whole),
+        members_(members),
         distances_(wait_distances(whole, schedule)),
         lanes_(first_colours(whole, schedule)),
         connections_(apart),
@@ -72,6 +78,7 @@ class Refinement {
     }
     for (const auto& [program, distances] : distances_) { every_distance_.insert(distances.begin(), distances.end()); }
     list_users();
+    if (members != nullptr) { list_waiting(); }
     if (whole.in_calls) { list_agents(); }
     refine();
   }
@@ -163,6 +170,10 @@ class Refinement {
 
   /// Lanes that wait for this one.
   void open_waiting(std::uint32_t lane) {
+    if (members_ != nullptr) {
+      for (const LaneIndex waiting : waiting_[lane]) { open_lanes_.add(waiting.value); }
+      return;
+    }
     for (const std::int64_t distance : every_distance_) {
       const std::int64_t waiting = std::int64_t{lane} - distance;
       if (waiting < 0 || waiting >= static_cast<std::int64_t>(waits_.size())) { continue; }
@@ -179,7 +190,7 @@ class Refinement {
     each_pair(i, [&](const FlowGraph::Connection& pair, Colour) {
       colour = mix(colour, static_cast<Colour>(pair.latency.count()));
       for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
-        colour = mix(colour, links_.of(use.link.value));
+        colour = mix(colour, links_.of(use.link.value) + ((times(i, use) - 1) << 32U));
       }
     });
     return colour;
@@ -200,27 +211,51 @@ class Refinement {
 
   Colour colour_of_lane(LaneIndex i) const {
     const MappedSchedule::Lane& lane = whole_.lanes[i];
-    const auto in = [&](std::uint32_t port) {
-      return connections_.of(whole_.in_connections[lane.first_in + port].value);
-    };
-    const auto out = [&](std::uint32_t port) { return connections_.of(lane.first_out.value + port); };
-    Colour colour = mix(colour_of_ports(lane.in_ports, lane.symmetric_inputs, in),
-                        colour_of_ports(lane.out_ports, lane.symmetric_outputs, out));
-    for (const std::int64_t distance : *waits_[i.value]) {
-      colour = mix(colour, lanes_.of(static_cast<std::size_t>(std::int64_t{i.value} + distance)));
-    }
+    const auto in = [&](std::uint32_t port) { return whole_.in_connections[lane.first_in + port]; };
+    const auto out = [&](std::uint32_t port) { return ConnectionId{lane.first_out.value + port}; };
+    Colour colour = mix(colour_of_ports(i, lane.in_ports, lane.symmetric_inputs, in),
+                        colour_of_ports(i, lane.out_ports, lane.symmetric_outputs, out));
+    for (const std::int64_t distance : *waits_[i.value]) { colour = mix(colour, lanes_.of(awaited(i, distance))); }
     if (whole_.in_calls) { colour = mix(colour, sums_of_agents_[agent_of_[i.value]]); }
     return colour;
   }
 
   /// Of ports that are alike, whatever their order.
-  template <class ClassOf>
-  static Colour colour_of_ports(std::uint32_t ports, bool alike, const ClassOf& class_of) {
+  template <class ConnectionOf>
+  Colour colour_of_ports(LaneIndex lane, std::uint32_t ports, bool alike, const ConnectionOf& connection_of) const {
     Colour colour = 0;
     for (std::uint32_t port = 0; port < ports; ++port) {
-      colour = alike ? colour + mix(1, class_of(port)) : mix(colour, class_of(port));
+      const ConnectionId connection = connection_of(port);
+      const std::uint32_t number = connections_.of(connection.value);
+      colour = alike ? colour + ports_of(lane, connection) * mix(1, number) : mix(colour, number);
     }
     return colour;
+  }
+
+  /// How many ports of one lane the port of this connection stands for.
+  Colour ports_of(LaneIndex lane, ConnectionId connection) const {
+    return members_ == nullptr ? 1 : members_->connections[connection.value] / members_->lanes[lane.value];
+  }
+
+  /// How many links of a class one connection crosses there.
+  Colour times(ConnectionId connection, const FlowGraph::Use& use) const {
+    if (members_ == nullptr) { return 1; }
+    const std::uint64_t crossings = std::uint64_t{use.flows} * whole_.network.link_members[use.link];
+    return crossings / members_->connections[connection.value];
+  }
+
+  /// The lane that one waits for.
+  std::size_t awaited(LaneIndex lane, std::int64_t distance) const {
+    if (members_ == nullptr) { return static_cast<std::size_t>(std::int64_t{lane.value} + distance); }
+    const MappedSchedule::Lane& own = whole_.lanes[lane];
+    return whole_.lane(own.agent, LaneId{static_cast<std::uint32_t>(std::int64_t{own.lane.value} + distance)}).value;
+  }
+
+  void list_waiting() {
+    waiting_.resize(whole_.lanes.size());
+    for (const LaneIndex lane : whole_.lanes.ids()) {
+      for (const std::int64_t distance : *waits_[lane.value]) { waiting_[awaited(lane, distance)].push_back(lane); }
+    }
   }
 
   /// What a connection of class `number` adds to the sums of its links, so many times.
@@ -228,7 +263,7 @@ class Refinement {
     each_pair(connection, [&](const FlowGraph::Connection& pair, Colour pair_number) {
       Colour place = pair_number << 32U;
       for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
-        sums_[use.link.value] += times * mix(mix(1, number), place++);
+        sums_[use.link.value] += times * use.flows * mix(mix(1, number), place++);
         open_links_.add(use.link.value);
       }
     });
@@ -266,6 +301,8 @@ class Refinement {
   }
 
   const MappedSchedule& whole_;
+  const MemberCounts* members_;
+  std::vector<std::vector<LaneIndex>> waiting_;  ///< by lane, where it is a quotient
   WaitDistances distances_;
   std::set<std::int64_t> every_distance_;
   std::vector<const std::set<std::int64_t>*> waits_;
@@ -286,7 +323,12 @@ class Refinement {
 }  // namespace
 
 EqualClasses equal_classes(const MappedSchedule& whole, const Schedule& schedule, std::vector<Colour> apart) {
-  return Refinement(whole, schedule, apart).classes();
+  return Refinement(whole, schedule, apart, nullptr).classes();
+}
+
+EqualClasses equal_classes(const MappedSchedule& quotient, const Schedule& schedule, const MemberCounts& members) {
+  require(!quotient.in_calls, "a quotient for calls does not tell agents apart");
+  return Refinement(quotient, schedule, std::vector<Colour>(quotient.connections.size()), &members).classes();
 }
 
 }  // namespace athanor
