@@ -6,6 +6,7 @@
 #include "algorithms/schedule/aggregation_tree.hpp"
 #include "models/execution/by_packets.hpp"
 #include "models/execution/mapped_schedule.hpp"
+#include "models/execution/prepare.hpp"
 #include "models/execution/simulate_calls.hpp"
 #include "models/software/profile.hpp"
 #include "sim/check.hpp"
@@ -104,8 +105,20 @@ Simulated Candidate::simulate_with(Bytes element_size, const SimulationOptions& 
   const auto& blocks = request_.profile.gpus;
   require((gpus > 0) == blocks.has_value(), "shared GPUs and their costs go together");
   if (blocks) { return simulate_on_gpus(*schedule, gpus, *blocks, element_size, slots, options); }
-  return simulate(*schedule, request_.cluster, place(schedule->agent_count()), *costs(*schedule, element_size),
-                  options);
+  const Placement placement = place(schedule->agent_count());
+  return simulate(*prepared(*schedule, placement, options), *schedule, request_.cluster, placement,
+                  *costs(*schedule, element_size), options);
+}
+
+/// Kept where agents are in classes: the whole schedule may be large.
+std::shared_ptr<const PreparedSchedule> Candidate::prepared(const Schedule& schedule, const Placement& placement,
+                                                            const SimulationOptions& options) const {
+  const bool in_classes = finds_classes(options);
+  if (in_classes && prepared_) { return prepared_; }
+  const auto made = std::make_shared<const PreparedSchedule>(
+      prepare(schedule, request_.cluster, placement, *costs(schedule, request_.element_size), options, false));
+  if (in_classes) { prepared_ = made; }
+  return made;
 }
 
 std::unique_ptr<const CostModel> Candidate::costs(const Schedule& schedule, Bytes element_size) const {

@@ -71,6 +71,8 @@ class Candidate {
   Candidate(const RunRequest& request, const Algorithm& algorithm, Parts parts)
       : request_(request), algorithm_(algorithm), parts_(std::move(parts)) {}
 
+  std::shared_ptr<const PreparedSchedule> prepared(const Schedule& schedule, const Placement& placement,
+                                                   const SimulationOptions& options) const;
   Simulated simulate_with(Bytes element_size, const SimulationOptions& options) const;
   void call_again(const SimulationOptions& options, RunResult& result) const;
   AgentKinds kinds(const Schedule& schedule) const;
@@ -80,6 +82,8 @@ class Candidate {
   const RunRequest& request_;
   const Algorithm& algorithm_;
   Parts parts_;
+  /// In classes, once it has been simulated: what bytes cost does not change them. Not for several threads at once.
+  mutable std::shared_ptr<const PreparedSchedule> prepared_;
 };
 
 /// Lays an algorithm out with a protocol for the request's size, or says why it cannot run.

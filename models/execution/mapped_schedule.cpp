@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "models/execution/layout_parts.hpp"
 #include "models/execution/partition.hpp"
 #include "models/execution/refinement.hpp"
 #include "sim/check.hpp"
@@ -11,50 +12,6 @@
 namespace athanor {
 
 namespace {
-
-template <class Cost>
-std::uint32_t intern(std::vector<Cost>& known, const Cost& cost) {
-  const auto found = std::find(known.rbegin(), known.rend(), cost);
-  if (found != known.rend()) { return static_cast<std::uint32_t>(known.rend() - found - 1); }
-  known.push_back(cost);
-  return static_cast<std::uint32_t>(known.size() - 1);
-}
-
-/// Which sides of a lane have ports that are all alike, by program: that is found in its first and last loop.
-class LikePorts {
- public:
-  explicit LikePorts(const Schedule& schedule) : schedule_(schedule) {}
-
-  void find(MappedSchedule::Lane& lane, ProgramId program) {
-    const auto [entry, fresh] = known_.try_emplace(program);
-    if (fresh) { entry->second = look(lane); }
-    lane.symmetric_inputs = entry->second.ins;
-    lane.symmetric_outputs = entry->second.outs;
-  }
-
- private:
-  struct Sides {
-    bool ins = true;
-    bool outs = true;
-  };
-  static bool all_or_none(const Ports& used, std::uint32_t ports) { return used.count == 0 || used.count == ports; }
-
-  Sides look(const MappedSchedule::Lane& lane) const {
-    Sides sides;
-    if (lane.loops == 0 || (lane.in_ports <= 1 && lane.out_ports <= 1)) { return sides; }
-    for (const std::uint64_t loop : std::set<std::uint64_t>{0, lane.loops - 1}) {
-      for (std::uint32_t step = 0; step < lane.steps && (sides.ins || sides.outs); ++step) {
-        const Primitive primitive = schedule_.at(lane.agent, lane.lane, loop, step);
-        sides.ins = sides.ins && all_or_none(primitive.receives, lane.in_ports);
-        sides.outs = sides.outs && all_or_none(primitive.sends, lane.out_ports);
-      }
-    }
-    return sides;
-  }
-
-  const Schedule& schedule_;
-  std::map<ProgramId, Sides> known_;
-};
 
 void add_lanes(MappedSchedule& mapped, const Schedule& schedule) {
   const std::uint32_t agents = schedule.agent_count().agents;
@@ -100,21 +57,6 @@ void price_agents(MappedSchedule& mapped, const Schedule& schedule, const CostMo
   }
 }
 
-/// From where to where a connection leads, and by which NICs.
-RouteRequest route_of(const MappedSchedule& mapped, const MappedSchedule::Connection& connection, std::uint32_t port,
-                      const Schedule& schedule, const Placement& placement) {
-  const MappedSchedule::Lane& lane = mapped.lanes[connection.source_lane];
-  const AgentId to = mapped.lanes[connection.target_lane].agent;
-  const std::uint64_t flow = (placement.seed << 32U) ^ (std::uint64_t{lane.lane.value} << 8U) ^ port;
-  RouteRequest request{placement.vertices[lane.agent.value], placement.vertices[to.value], flow};
-  const std::uint32_t channel = schedule.channel(lane.agent, lane.lane);
-  request.channel = channel + port;
-  if (!placement.nic_users.empty()) {
-    request.nics = nics_between(placement.nic_users[lane.agent.value], placement.nic_users[to.value], channel);
-  }
-  return request;
-}
-
 }  // namespace
 
 MappedSchedule flatten(const Schedule& schedule) {
@@ -136,9 +78,9 @@ MappedSchedule lay_out(const Schedule& schedule, const Cluster& cluster, const P
     MappedSchedule::Connection& connection = mapped.connections[number];
     const MappedSchedule::Lane& from = mapped.lanes[connection.source_lane];
     const AgentId to = mapped.lanes[connection.target_lane].agent;
-    const ConnectionCost cost =
-        network.add(route_of(mapped, connection, number.value - from.first_out.value, schedule, placement),
-                    [&](std::span<const LinkId> path) { return costs.connection(from.agent, to, path); });
+    const ConnectionCost cost = network.add(
+        route_request(schedule, placement, from.agent, from.lane, PortId{number.value - from.first_out.value}, to),
+        [&](std::span<const LinkId> path) { return costs.connection(from.agent, to, path); });
     connection.cost = intern(mapped.connection_costs, cost);
   }
   mapped.network = network.take();
@@ -147,29 +89,26 @@ MappedSchedule lay_out(const Schedule& schedule, const Cluster& cluster, const P
 
 namespace {
 
-/// The classes of one kind of thing: for each thing its class, for each class a member and their number.
-struct Classes {
-  std::vector<std::uint32_t> of;
-  std::vector<std::uint32_t> member;
-  std::vector<std::uint32_t> members;
-
-  explicit Classes(const std::vector<std::uint32_t>& numbers) {
-    ClassNumbering numbering(numbers.size());
-    for (std::uint32_t i = 0; i < numbers.size(); ++i) {
-      of.push_back(numbering.number(mix(1, numbers[i])));
-      if (of.back() == member.size()) {
-        member.push_back(i);
-        members.push_back(0);
-      }
-      ++members[of.back()];
-    }
-  }
-};
-
 class Folding {
  public:
-  Folding(const MappedSchedule& whole, const EqualClasses& classes)
-      : whole_(whole), lanes_(classes.lanes), connections_(classes.connections), links_(classes.links) {}
+  /// `members`: where it is a quotient.
+  Folding(const MappedSchedule& whole, const EqualClasses& classes, const MemberCounts* members = nullptr)
+      : whole_(whole),
+        members_(members),
+        lanes_(classes.lanes),
+        connections_(classes.connections),
+        links_(classes.links),
+        link_members_(links_.member.size()),
+        connection_members_(connections_.members) {
+    for (const LinkIndex link : whole.network.links.ids()) {
+      link_members_[links_.of[link.value]] += whole.network.link_members[link];
+    }
+    if (members == nullptr) { return; }
+    std::fill(connection_members_.begin(), connection_members_.end(), 0);
+    for (std::size_t i = 0; i < members->connections.size(); ++i) {
+      connection_members_[connections_.of[i]] += members->connections[i];
+    }
+  }
 
   MappedSchedule fold() {
     folded_.starts = whole_.starts;
@@ -179,11 +118,10 @@ class Folding {
     folded_.first_lane = whole_.first_lane;
     folded_.network.queue_pairs = whole_.network.queue_pairs;
     for (const LaneIndex lane : whole_.lane_of) { folded_.lane_of.push_back(LaneIndex{lanes_.of[lane.value]}); }
-    folded_.network.all_links = whole_.network.links;
-    for (const std::uint32_t each : links_.of) { folded_.network.class_of_link.push_back(LinkIndex{each}); }
+    add_all_links();
     for (std::size_t i = 0; i < links_.member.size(); ++i) {
       folded_.network.links.push_back(whole_.network.links[LinkIndex{links_.member[i]}]);
-      folded_.network.link_members.push_back(links_.members[i]);
+      folded_.network.link_members.push_back(link_members_[i]);
       folded_.network.graph.links.push_back(whole_.network.graph.links[LinkIndex{links_.member[i]}]);
     }
     for (const std::uint32_t member : lanes_.member) { add_lane(whole_.lanes[LaneIndex{member}]); }
@@ -234,9 +172,7 @@ class Folding {
     if (target.symmetric_inputs) { connection.target_port = port_of(target, class_of(old)); }
     folded_.in_connections[target.first_in + connection.target_port] = number;
     folded_.connections.push_back(connection);
-    for (const FlowGraph::Connection& pair : whole_.network.pairs_of(old)) {
-      add_pair(pair, connections_.members[class_of(old)]);
-    }
+    for (const FlowGraph::Connection& pair : whole_.network.pairs_of(old)) { add_pair(pair, old); }
   }
 
   std::uint32_t port_of(const MappedSchedule::Lane& target, std::uint32_t connection_class) const {
@@ -246,25 +182,48 @@ class Folding {
     return static_cast<std::uint32_t>(found - first);
   }
 
-  void add_pair(FlowGraph::Connection pair, std::uint32_t members) {
-    std::map<std::uint32_t, std::uint32_t> crossed;  // link class: how many links of it on the path
-    for (const FlowGraph::Use& use : whole_.network.path_of(pair)) { ++crossed[links_.of[use.link.value]]; }
+  void add_all_links() {
+    const bool whole = whole_.network.all_links.empty();
+    folded_.network.all_links = whole ? whole_.network.links : whole_.network.all_links;
+    if (whole) {
+      for (const std::uint32_t each : links_.of) { folded_.network.class_of_link.push_back(LinkIndex{each}); }
+    }
+    for (const LinkIndex each : whole_.network.class_of_link) {
+      folded_.network.class_of_link.push_back(LinkIndex{links_.of[each.value]});
+    }
+  }
+
+  /// How many links one connection crosses there.
+  std::uint64_t times(ConnectionId connection, const FlowGraph::Use& use) const {
+    if (members_ == nullptr) { return 1; }
+    const std::uint64_t crossings = std::uint64_t{use.flows} * whole_.network.link_members[use.link];
+    return crossings / members_->connections[connection.value];
+  }
+
+  void add_pair(FlowGraph::Connection pair, ConnectionId connection) {
+    std::map<std::uint32_t, std::uint64_t> crossed;  // link class: how many links of it on the path
+    for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
+      crossed[links_.of[use.link.value]] += times(connection, use);
+    }
     pair.first_use = static_cast<std::uint32_t>(folded_.network.graph.uses.size());
     pair.uses = static_cast<std::uint32_t>(crossed.size());
     for (const auto& [link, times] : crossed) {
-      const std::uint64_t crossings = std::uint64_t{members} * times;
-      require(crossings % links_.members[link] == 0, "{} crossings of {} equal links are not spread evenly", crossings,
-              links_.members[link]);
+      const std::uint64_t crossings = connection_members_[class_of(connection)] * times;
+      require(crossings % link_members_[link] == 0, "{} crossings of {} equal links are not spread evenly", crossings,
+              link_members_[link]);
       folded_.network.graph.uses.push_back(
-          {LinkIndex{link}, static_cast<std::uint32_t>(crossings / links_.members[link])});
+          {LinkIndex{link}, static_cast<std::uint32_t>(crossings / link_members_[link])});
     }
     folded_.network.graph.connections.push_back(pair);
   }
 
   const MappedSchedule& whole_;
-  Classes lanes_;
-  Classes connections_;
-  Classes links_;
+  const MemberCounts* members_;
+  ClassMembers lanes_;
+  ClassMembers connections_;
+  ClassMembers links_;
+  std::vector<std::uint32_t> link_members_;           ///< by class: of the whole
+  std::vector<std::uint32_t> connection_members_;     ///< likewise
   std::vector<std::uint32_t> in_classes_;             ///< by in-port of the quotient: the class of its connection
   IdVector<ConnectionId, ConnectionId> out_members_;  ///< by connection of the quotient: one of the whole
   MappedSchedule folded_;
@@ -274,6 +233,10 @@ class Folding {
 
 MappedSchedule fold(const MappedSchedule& whole, const Schedule& schedule) {
   return Folding(whole, equal_classes(whole, schedule)).fold();
+}
+
+MappedSchedule fold_further(const MappedSchedule& quotient, const Schedule& schedule, const MemberCounts& members) {
+  return Folding(quotient, equal_classes(quotient, schedule, members), &members).fold();
 }
 
 }  // namespace athanor

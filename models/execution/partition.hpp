@@ -126,6 +126,26 @@ class Partition {
   std::vector<std::uint32_t> largest_;  ///< by class, within number(): things of its largest group
 };
 
+/// The classes of one kind of thing, numbered in the order of their first things: for each thing its class, for each
+/// class its first member and their number.
+struct ClassMembers {
+  std::vector<std::uint32_t> of;
+  std::vector<std::uint32_t> member;
+  std::vector<std::uint32_t> members;
+
+  explicit ClassMembers(const std::vector<std::uint32_t>& numbers) {
+    ClassNumbering numbering(numbers.size());
+    for (std::uint32_t i = 0; i < numbers.size(); ++i) {
+      of.push_back(numbering.number(mix(1, numbers[i])));
+      if (of.back() == member.size()) {
+        member.push_back(i);
+        members.push_back(0);
+      }
+      ++members[of.back()];
+    }
+  }
+};
+
 /// Things that have to be looked at, each once.
 class Worklist {
  public:

@@ -1,9 +1,11 @@
 #include "models/execution/refinement.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include "models/execution/partition.hpp"
+#include "sim/check.hpp"
 
 namespace athanor {
 
@@ -12,11 +14,16 @@ namespace {
 /// At which distances from their own lane the primitives of each program wait for others of their agent.
 using WaitDistances = std::map<ProgramId, std::set<std::int64_t>>;
 
+bool one_lane_each(const MappedSchedule& whole) {
+  const auto together = [](const MappedSchedule::Lane& a, const MappedSchedule::Lane& b) { return a.agent == b.agent; };
+  return std::adjacent_find(whole.lanes.begin(), whole.lanes.end(), together) == whole.lanes.end();
+}
+
 WaitDistances wait_distances(const MappedSchedule& whole, const Schedule& schedule) {
   WaitDistances distances;
+  const bool alone = one_lane_each(whole);  // nobody to wait for
   for (const MappedSchedule::Lane& lane : whole.lanes) {
     const auto [entry, fresh] = distances.try_emplace(schedule.lane(lane.agent, lane.lane).program);
-    const bool alone = whole.lane_of.size() == schedule.agent_count().agents;  // one lane an agent: nobody to wait for
     if (!fresh || alone) { continue; }
     for (const std::uint64_t loop : std::set<std::uint64_t>{0, lane.loops - 1}) {
       if (loop >= lane.loops) { continue; }
@@ -35,7 +42,9 @@ std::vector<Colour> first_colours(const MappedSchedule& whole, const Schedule& s
     const ProgramId program = schedule.lane(lane.agent, lane.lane).program;
     Colour colour = mix(mix(program.value, lane.cost), lane.start.value);
     colour = mix(mix(colour, lane.steps), lane.loops);
-    colours.push_back(mix(mix(colour, lane.in_ports), lane.out_ports));
+    // Of ports that are alike a quotient has fewer, and all lanes of a program have equally many.
+    colour = mix(colour, lane.symmetric_inputs ? 0 : lane.in_ports);
+    colours.push_back(mix(colour, lane.symmetric_outputs ? 0 : lane.out_ports));
   }
   return colours;
 }
@@ -51,14 +60,16 @@ std::vector<Colour> first_colours(const IdVector<LinkIndex, FlowGraph::Link>& li
 /// many rounds, of which each concerns few.
 class Refinement {
  public:
-  Refinement(const MappedSchedule& whole, const Schedule& schedule)
+  /// `members`: of a quotient; null: every lane, connection and link stands for itself.
+  Refinement(const MappedSchedule& whole, const Schedule& schedule, const std::vector<Colour>& apart,
+             const MemberCounts* members)
       : whole_(whole),
+        members_(members),
         distances_(wait_distances(whole, schedule)),
         lanes_(first_colours(whole, schedule)),
-        connections_(std::vector<Colour>(whole.connections.size())),
+        connections_(apart),
         links_(first_colours(whole.network.graph.links)),
         sums_(whole.network.graph.links.size()),
-        sums_of_agents_(whole.in_calls ? whole.first_lane.size() : 0),
         open_lanes_(whole.lanes.size()),
         open_connections_(whole.connections.size()),
         open_links_(whole.network.graph.links.size()) {
@@ -67,6 +78,8 @@ class Refinement {
     }
     for (const auto& [program, distances] : distances_) { every_distance_.insert(distances.begin(), distances.end()); }
     list_users();
+    if (members != nullptr) { list_waiting(); }
+    if (whole.in_calls) { list_agents(); }
     refine();
   }
 
@@ -108,8 +121,10 @@ class Refinement {
       const ConnectionId connection{move.thing};
       add_to_links(connection, move.from, static_cast<Colour>(-1));
       add_to_links(connection, connections_.of(move.thing), 1);
-      open_lanes_.add(whole_.connections[connection].source_lane.value);
-      open_lanes_.add(whole_.connections[connection].target_lane.value);
+      for (const LaneIndex lane :
+           {whole_.connections[connection].source_lane, whole_.connections[connection].target_lane}) {
+        if (lane != kOutside) { open_lanes_.add(lane.value); }
+      }
     }
   }
 
@@ -142,21 +157,23 @@ class Refinement {
   }
 
   void add_to_agent(LaneIndex lane, std::uint32_t number, Colour times) {
-    sums_of_agents_[whole_.lanes[lane].agent] += times * mix(2, number);
+    sums_of_agents_[agent_of_[lane.value]] += times * mix(2, number);
   }
 
   /// Its agent is another one now, and so are all its lanes.
   void move_in_agent(LaneIndex lane, std::uint32_t from) {
     add_to_agent(lane, from, static_cast<Colour>(-1));
     add_to_agent(lane, lanes_.of(lane.value), 1);
-    const AgentId agent = whole_.lanes[lane].agent;
-    for (std::size_t i = whole_.first_lane[agent]; i < whole_.end_of_lanes(agent); ++i) {
-      open_lanes_.add(whole_.lane_of[i].value);
-    }
+    const std::uint32_t agent = agent_of_[lane.value];
+    for (std::uint32_t i = first_lane_[agent]; i < first_lane_[agent + 1]; ++i) { open_lanes_.add(i); }
   }
 
   /// Lanes that wait for this one.
   void open_waiting(std::uint32_t lane) {
+    if (members_ != nullptr) {
+      for (const LaneIndex waiting : waiting_[lane]) { open_lanes_.add(waiting.value); }
+      return;
+    }
     for (const std::int64_t distance : every_distance_) {
       const std::int64_t waiting = std::int64_t{lane} - distance;
       if (waiting < 0 || waiting >= static_cast<std::int64_t>(waits_.size())) { continue; }
@@ -168,45 +185,77 @@ class Refinement {
 
   Colour colour_of_connection(ConnectionId i) const {
     const MappedSchedule::Connection& connection = whole_.connections[i];
-    const MappedSchedule::Lane& source = whole_.lanes[connection.source_lane];
-    const std::uint32_t target_port =
-        whole_.lanes[connection.target_lane].symmetric_inputs ? 0 : connection.target_port;
-    Colour colour =
-        mix(lanes_.of(connection.source_lane.value), source.symmetric_outputs ? 0 : i.value - source.first_out.value);
-    colour = mix(mix(colour, lanes_.of(connection.target_lane.value)), target_port);
+    Colour colour = mix(colour_of_source(i, connection), colour_of_target(connection));
     colour = mix(colour, connection.cost);
     each_pair(i, [&](const FlowGraph::Connection& pair, Colour) {
       colour = mix(colour, static_cast<Colour>(pair.latency.count()));
       for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
-        colour = mix(colour, links_.of(use.link.value));
+        colour = mix(colour, links_.of(use.link.value) + ((times(i, use) - 1) << 32U));
       }
     });
     return colour;
   }
 
+  Colour colour_of_source(ConnectionId number, const MappedSchedule::Connection& connection) const {
+    if (connection.source_lane == kOutside) { return mix(3, 0); }
+    const MappedSchedule::Lane& source = whole_.lanes[connection.source_lane];
+    return mix(lanes_.of(connection.source_lane.value),
+               source.symmetric_outputs ? 0 : number.value - source.first_out.value);
+  }
+
+  Colour colour_of_target(const MappedSchedule::Connection& connection) const {
+    if (connection.target_lane == kOutside) { return mix(4, 0); }
+    const bool alike = whole_.lanes[connection.target_lane].symmetric_inputs;
+    return mix(lanes_.of(connection.target_lane.value), alike ? 0 : connection.target_port);
+  }
+
   Colour colour_of_lane(LaneIndex i) const {
     const MappedSchedule::Lane& lane = whole_.lanes[i];
-    const auto in = [&](std::uint32_t port) {
-      return connections_.of(whole_.in_connections[lane.first_in + port].value);
-    };
-    const auto out = [&](std::uint32_t port) { return connections_.of(lane.first_out.value + port); };
-    Colour colour = mix(colour_of_ports(lane.in_ports, lane.symmetric_inputs, in),
-                        colour_of_ports(lane.out_ports, lane.symmetric_outputs, out));
-    for (const std::int64_t distance : *waits_[i.value]) {
-      colour = mix(colour, lanes_.of(static_cast<std::size_t>(std::int64_t{i.value} + distance)));
-    }
-    if (whole_.in_calls) { colour = mix(colour, sums_of_agents_[lane.agent]); }
+    const auto in = [&](std::uint32_t port) { return whole_.in_connections[lane.first_in + port]; };
+    const auto out = [&](std::uint32_t port) { return ConnectionId{lane.first_out.value + port}; };
+    Colour colour = mix(colour_of_ports(i, lane.in_ports, lane.symmetric_inputs, in),
+                        colour_of_ports(i, lane.out_ports, lane.symmetric_outputs, out));
+    for (const std::int64_t distance : *waits_[i.value]) { colour = mix(colour, lanes_.of(awaited(i, distance))); }
+    if (whole_.in_calls) { colour = mix(colour, sums_of_agents_[agent_of_[i.value]]); }
     return colour;
   }
 
   /// Of ports that are alike, whatever their order.
-  template <class ClassOf>
-  static Colour colour_of_ports(std::uint32_t ports, bool alike, const ClassOf& class_of) {
+  template <class ConnectionOf>
+  Colour colour_of_ports(LaneIndex lane, std::uint32_t ports, bool alike, const ConnectionOf& connection_of) const {
     Colour colour = 0;
     for (std::uint32_t port = 0; port < ports; ++port) {
-      colour = alike ? colour + mix(1, class_of(port)) : mix(colour, class_of(port));
+      const ConnectionId connection = connection_of(port);
+      const std::uint32_t number = connections_.of(connection.value);
+      colour = alike ? colour + ports_of(lane, connection) * mix(1, number) : mix(colour, number);
     }
     return colour;
+  }
+
+  /// How many ports of one lane the port of this connection stands for.
+  Colour ports_of(LaneIndex lane, ConnectionId connection) const {
+    return members_ == nullptr ? 1 : members_->connections[connection.value] / members_->lanes[lane.value];
+  }
+
+  /// How many links of a class one connection crosses there.
+  Colour times(ConnectionId connection, const FlowGraph::Use& use) const {
+    if (members_ == nullptr) { return 1; }
+    const std::uint64_t crossings = std::uint64_t{use.flows} * whole_.network.link_members[use.link];
+    return crossings / members_->connections[connection.value];
+  }
+
+  /// The lane that one waits for.
+  std::size_t awaited(LaneIndex lane, std::int64_t distance) const {
+    if (members_ == nullptr) { return static_cast<std::size_t>(std::int64_t{lane.value} + distance); }
+    const MappedSchedule::Lane& own = whole_.lanes[lane];
+    return whole_.lane(own.agent, LaneId{static_cast<std::uint32_t>(std::int64_t{own.lane.value} + distance)}).value;
+  }
+
+  void list_waiting() {
+    waiting_.resize(whole_.lanes.size());
+    for (const LaneIndex lane : whole_.lanes.ids()) {
+      for (const std::int64_t distance : *waits_[lane.value]) { waiting_[awaited(lane, distance)].push_back(lane); }
+    }
   }
 
   /// What a connection of class `number` adds to the sums of its links, so many times.
@@ -214,7 +263,7 @@ class Refinement {
     each_pair(connection, [&](const FlowGraph::Connection& pair, Colour pair_number) {
       Colour place = pair_number << 32U;
       for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
-        sums_[use.link.value] += times * mix(mix(1, number), place++);
+        sums_[use.link.value] += times * use.flows * mix(mix(1, number), place++);
         open_links_.add(use.link.value);
       }
     });
@@ -224,6 +273,17 @@ class Refinement {
   void each_pair(ConnectionId connection, const See& see) const {
     Colour number = 0;
     for (const FlowGraph::Connection& pair : whole_.network.pairs_of(connection)) { see(pair, number++); }
+  }
+
+  /// Lanes of one agent follow each other.
+  void list_agents() {
+    for (const LaneIndex lane : whole_.lanes.ids()) {
+      const bool first = lane.value == 0 || whole_.lanes[lane].agent != whole_.lanes[LaneIndex{lane.value - 1}].agent;
+      if (first) { first_lane_.push_back(lane.value); }
+      agent_of_.push_back(static_cast<std::uint32_t>(first_lane_.size() - 1));
+    }
+    sums_of_agents_.resize(first_lane_.size());
+    first_lane_.push_back(whole_.lanes.next().value);
   }
 
   /// The connections that cross each link.
@@ -241,14 +301,18 @@ class Refinement {
   }
 
   const MappedSchedule& whole_;
+  const MemberCounts* members_;
+  std::vector<std::vector<LaneIndex>> waiting_;  ///< by lane, where it is a quotient
   WaitDistances distances_;
   std::set<std::int64_t> every_distance_;
   std::vector<const std::set<std::int64_t>*> waits_;
   Partition lanes_;
   Partition connections_;
   Partition links_;
-  std::vector<Colour> sums_;                  ///< by link: over the connections that cross it
-  IdVector<AgentId, Colour> sums_of_agents_;  ///< over the lanes of each, where calls follow each other
+  std::vector<Colour> sums_;               ///< by link: over the connections that cross it
+  std::vector<std::uint32_t> agent_of_;    ///< by lane: the number of its agent, where calls follow each other
+  std::vector<std::uint32_t> first_lane_;  ///< by this number; one more at the end
+  std::vector<Colour> sums_of_agents_;     ///< likewise: over the lanes of each
   std::vector<std::size_t> first_user_;
   std::vector<ConnectionId> users_;  ///< link by link
   Worklist open_lanes_;
@@ -258,8 +322,13 @@ class Refinement {
 
 }  // namespace
 
-EqualClasses equal_classes(const MappedSchedule& whole, const Schedule& schedule) {
-  return Refinement(whole, schedule).classes();
+EqualClasses equal_classes(const MappedSchedule& whole, const Schedule& schedule, std::vector<Colour> apart) {
+  return Refinement(whole, schedule, apart, nullptr).classes();
+}
+
+EqualClasses equal_classes(const MappedSchedule& quotient, const Schedule& schedule, const MemberCounts& members) {
+  require(!quotient.in_calls, "a quotient for calls does not tell agents apart");
+  return Refinement(quotient, schedule, std::vector<Colour>(quotient.connections.size()), &members).classes();
 }
 
 }  // namespace athanor

@@ -9,6 +9,7 @@
 #include "models/execution/executor.hpp"
 #include "models/execution/machine_substrates.hpp"
 #include "models/execution/network_substrate.hpp"
+#include "models/execution/prepare.hpp"
 #include "models/execution/repetition.hpp"
 #include "sim/check.hpp"
 #include "topologies/cluster.hpp"
@@ -69,11 +70,14 @@ Time first_end(const MappedSchedule& mapped, const Executor& executor, std::uint
 
 Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs,
                    const SimulationOptions& options) {
-  MappedSchedule mapped = lay_out(schedule, cluster, placement, costs);
-  const auto all_lanes = static_cast<std::uint32_t>(mapped.lanes.size());
-  assign_starts(mapped, options.jobs);
-  const bool packets = options.level == NetworkLevel::packet;  // queues tell equal agents apart, and loops
-  if (options.classes && !packets) { mapped = fold(mapped, schedule); }
+  return simulate(prepare(schedule, cluster, placement, costs, options, false), schedule, cluster, placement, costs,
+                  options);
+}
+
+Simulated simulate(const PreparedSchedule& prepared, const Schedule& schedule, const Cluster& cluster,
+                   const Placement& placement, const CostModel& costs, const SimulationOptions& options) {
+  const MappedSchedule& mapped = prepared.mapped;
+  const bool packets = options.level == NetworkLevel::packet;
   Simulator simulator(options.stop);
   NetworkSubstrate network(simulator, mapped, *cluster.fabric, options, placement.seed);
   Executor executor(simulator, mapped, schedule, network, costs.element_size(), costs.slots());
@@ -96,7 +100,8 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
   result.ends = ends(mapped, executor, options.jobs);
   result.network = network.use(result.time);
   result.lanes = static_cast<std::uint32_t>(mapped.lanes.size());
-  result.all_lanes = all_lanes;
+  result.all_lanes = static_cast<std::uint32_t>(mapped.lane_of.size());
+  result.by_blocks = prepared.by_blocks;
   result.primitives = executor.primitives();
   result.skipped_loops = repetition ? repetition->skipped_loops() : 0;
   result.events = simulator.events();

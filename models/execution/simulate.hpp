@@ -15,6 +15,7 @@ class Executor;
 struct GpuCosts;
 struct MappedSchedule;
 struct Placement;
+struct PreparedSchedule;
 class Schedule;
 struct ThreadCosts;
 
@@ -44,6 +45,7 @@ class Timeline;
 /// How a schedule is simulated, and its network.
 struct SimulationOptions : NetworkOptions {
   bool classes = true;                             ///< simulate one of each class of equal agents (exact)
+  std::uint32_t blocks_from = 1024;                ///< agents from which on classes are looked for node by node
   bool repeat_loops = true;                        ///< multiply loops that repeat (exact)
   Timeline* timeline = nullptr;                    ///< draws what is simulated, every loop of it; nullptr: nothing
   Time timeline_offset;                            ///< of the drawing: what happens before the schedule starts
@@ -59,6 +61,7 @@ struct Simulated {
   NetworkUse network;
   std::uint32_t lanes = 0;  ///< simulated, of `all_lanes`
   std::uint32_t all_lanes = 0;
+  bool by_blocks = false;           ///< classes were found node by node
   std::uint64_t primitives = 0;     ///< simulated
   std::uint64_t skipped_loops = 0;  ///< multiplied instead of simulated
   std::uint64_t events = 0;
@@ -68,6 +71,9 @@ struct Simulated {
 /// Throws SimulationError: "deadlock", "no-route", "time-overflow"; at packet level also as packet_topology() does.
 Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Placement& placement, const CostModel& costs,
                    const SimulationOptions& options);
+/// The same of one that prepare() has prepared with the same arguments; costs may have another size of elements.
+Simulated simulate(const PreparedSchedule& prepared, const Schedule& schedule, const Cluster& cluster,
+                   const Placement& placement, const CostModel& costs, const SimulationOptions& options);
 
 /// Runs a schedule whose agents share one machine instead of a network: agents are simulated one by one, and no link
 /// carries anything. Of the options only the timeline counts. `slots`: messages that a connection holds, at least what

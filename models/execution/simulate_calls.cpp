@@ -5,6 +5,7 @@
 
 #include "models/execution/executor.hpp"
 #include "models/execution/network_substrate.hpp"
+#include "models/execution/prepare.hpp"
 #include "models/execution/repetition.hpp"
 #include "sim/check.hpp"
 #include "topologies/cluster.hpp"
@@ -65,10 +66,8 @@ class MiddleCall final : public ExecutionObserver {
 SimulatedCalls simulate_calls(const Schedule& schedule, const Cluster& cluster, const Placement& placement,
                               const CostModel& costs, const SimulationOptions& options, const CallLoop& loop) {
   require(loop.calls >= 2, "a loop of {} calls", loop.calls);
-  MappedSchedule mapped = lay_out(schedule, cluster, placement, costs);
-  mapped.in_calls = true;
+  const MappedSchedule mapped = prepare(schedule, cluster, placement, costs, options, true).mapped;
   const bool packets = options.level == NetworkLevel::packet;
-  if (options.classes && !packets) { mapped = fold(mapped, schedule); }
   Simulator simulator(options.stop);
   NetworkSubstrate network(simulator, mapped, *cluster.fabric, options, placement.seed);
   Executor executor(simulator, mapped, schedule, network, costs.element_size(), costs.slots());

@@ -90,6 +90,11 @@ class ConnectionBuilder {
 
   const FabricConnections& opened() const { return opened_; }
   FabricConnections take() { return std::move(opened_); }
+  /// Forgets what was opened; links keep their numbers.
+  void clear_connections() {
+    opened_.graph.connections.resize(0);
+    opened_.graph.uses.clear();
+  }
 
  private:
   void open(RouteRequest request, std::uint32_t pair);

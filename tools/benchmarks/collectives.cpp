@@ -2,6 +2,7 @@
 
 #include "algorithms/catalog.hpp"
 #include "models/execution/mapped_schedule.hpp"
+#include "models/execution/prepare.hpp"
 #include "models/execution/simulate.hpp"
 #include "tools/benchmarks/memory.hpp"
 #include "tools/benchmarks/subjects.hpp"
@@ -33,6 +34,29 @@ void ring(benchmark::State& state, bool classes) {
   state.counters["peak_MB"] = memory.megabytes();
 }
 
+/// Finding the classes of NVLink SHARP with binary trees between nodes of eight GPUs, in 16 channels; no simulation.
+void fold_nodes(benchmark::State& state) {
+  const auto gpus = static_cast<std::uint32_t>(state.range(0));
+  const PeakMemory memory;
+  const Cluster cluster = rail_optimized_nodes(gpus / 8);
+  const Layout layout{.channels = 16, .chunk = Elements{1 << 17}, .group = 8};
+  const Algorithm& algorithm = find(CollectiveKind::all_reduce, "nvls_tree");
+  const auto schedule = algorithm.make({CollectiveKind::all_reduce, gpus, Elements{1 << 28}}, layout);
+  Placement placement{cluster.endpoints, 1};
+  for (std::uint32_t gpu = 0; gpu < gpus; gpu += 8) {
+    const LinkId nvlink{cluster.fabric->out(cluster.endpoints[gpu]).first};
+    placement.vertices.push_back(cluster.fabric->target(nvlink));
+  }
+  PreparedSchedule prepared;
+  for (auto iteration : state) {
+    static_cast<void>(iteration);
+    prepared = prepare(*schedule, cluster, placement, HardwareOnly{}, {}, false);
+  }
+  state.counters["lanes"] = static_cast<double>(prepared.mapped.lanes.size());
+  state.counters["all_lanes"] = static_cast<double>(prepared.mapped.lane_of.size());
+  state.counters["peak_MB"] = memory.megabytes();
+}
+
 void ring_with_classes(benchmark::State& state) { ring(state, true); }
 void ring_in_full(benchmark::State& state) { ring(state, false); }
 
@@ -43,6 +67,7 @@ BENCHMARK(ring_with_classes)
     ->RangeMultiplier(4)
     ->Range(256, 16'384)
     ->Unit(benchmark::kSecond);
+BENCHMARK(fold_nodes)->Name("fold/nvls_tree_gpus")->Arg(1024)->Arg(16'384)->Unit(benchmark::kSecond);
 BENCHMARK(ring_in_full)
     ->Name("ring_all_reduce/in_full")
     ->RangeMultiplier(4)

@@ -54,6 +54,9 @@ class Router {
   /// How many paths a request may be answered by, for whoever knows the load and chooses; 1: there is nothing to
   /// choose.
   virtual std::uint32_t paths() const { return 1; }
+  /// Whether the path between two devices of a node is the same for every request, and stays in the node if there is
+  /// one inside.
+  virtual bool fixed_inside_nodes() const { return false; }
   /// The same router, whose hashes begin with another seed; borrows the same fabric.
   virtual std::unique_ptr<Router> with_seed(std::uint64_t seed) const = 0;
 };

@@ -34,6 +34,7 @@ class RegularRouter : public Router {
                 const RoutingChoice& choice);
   void route(const RouteRequest& request, std::vector<LinkId>& path) const override;
   std::uint32_t paths() const override { return choice_.routing == Routing::ugal ? kAdaptivePaths : 1; }
+  bool fixed_inside_nodes() const override { return fabric_.links_down() == 0; }
   std::unique_ptr<Router> with_seed(std::uint64_t seed) const override;
 
  private:
