@@ -8,6 +8,7 @@
 #include "models/execution/simulate.hpp"
 #include "models/execution/simulate_calls.hpp"
 #include "sim/random.hpp"
+#include "tests/models/padded_collective.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "tests/topologies/clusters.hpp"
 #include "topologies/cluster.hpp"
@@ -111,13 +112,6 @@ std::map<Bytes, std::uint32_t> loads(const Simulated& simulated) {
   std::map<Bytes, std::uint32_t> found;
   for (const LinkLoad& load : simulated.network.loads) { found[load.carried] += load.members; }
   return found;
-}
-
-Collective padded(const Algorithm& algorithm, std::uint32_t ranks, std::int64_t about, const Layout& layout) {
-  Collective collective{algorithm.kind, ranks, Elements{about}};
-  const Elements granule = algorithm.granule(collective, layout);
-  collective.count = granule * ceil_div(about, granule.count());
-  return collective;
 }
 
 SimulationOptions by_blocks() {

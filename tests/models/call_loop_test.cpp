@@ -3,6 +3,7 @@
 #include "algorithms/catalog.hpp"
 #include "models/execution/mapped_schedule.hpp"
 #include "models/execution/simulate_calls.hpp"
+#include "tests/models/padded_collective.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "topologies/cluster.hpp"
 
@@ -27,13 +28,6 @@ Called call(const Algorithm& algorithm, const Collective& collective, const Layo
   const Placement placement{{cluster.endpoints.begin(), cluster.endpoints.begin() + collective.ranks}, 1};
   return {simulate(*schedule, cluster, placement, costs, options).time,
           simulate_calls(*schedule, cluster, placement, costs, options, loop)};
-}
-
-Collective padded(const Algorithm& algorithm, std::uint32_t ranks, std::int64_t about, const Layout& layout) {
-  Collective collective{algorithm.kind, ranks, Elements{about}};
-  const Elements granule = algorithm.granule(collective, layout);
-  collective.count = granule * ceil_div(about, granule.count());
-  return collective;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "algorithms/catalog.hpp"
 #include "models/execution/mapped_schedule.hpp"
 #include "models/execution/simulate.hpp"
+#include "tests/models/padded_collective.hpp"
 #include "tests/models/small_clusters.hpp"
 #include "tests/topologies/clusters.hpp"
 #include "topologies/cluster.hpp"
@@ -73,13 +74,6 @@ Simulated run(const Algorithm& algorithm, const Collective& collective, const La
               const CostModel& costs, const SimulationOptions& options) {
   const auto schedule = algorithm.make(collective, layout);
   return simulate(*schedule, cluster, place(cluster, schedule->agent_count()), costs, options);
-}
-
-Collective padded(const Algorithm& algorithm, std::uint32_t ranks, std::int64_t about, const Layout& layout) {
-  Collective collective{algorithm.kind, ranks, Elements{about}};
-  const Elements granule = algorithm.granule(collective, layout);
-  collective.count = granule * ceil_div(about, granule.count());
-  return collective;
 }
 
 UniformCosts contended() {
