@@ -61,7 +61,7 @@ std::vector<double> fit_without(PooledModel& model, const PooledFit& whole, cons
     if (!shared[i]) { start[i] = 0; }
   }
   const Spreads prior = model.prior(whole.spreads);
-  constexpr PosteriorSettings kSettings{.iterations = 15, .tolerance = 1e-4};
+  constexpr PosteriorSettings kSettings{.iterations = 8, .tolerance = 1e-3};
   Posterior found =
       posterior(rows_near(model, whole.posterior, own, weights, anchors), prior, std::move(start), kSettings);
   for (int round = 0; round < (missing == Missing::much ? 2 : 0); ++round) {

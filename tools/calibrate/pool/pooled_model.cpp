@@ -14,6 +14,7 @@ namespace athanor {
 namespace {
 
 constexpr double kStep = 0.04;  // of a logarithm, for differences: above what whole picoseconds and chunks make of it
+constexpr double kNear = 0.1;   // of a logarithm of any figure: slopes are much the same there, and residuals are exact
 
 }  // namespace
 
@@ -259,10 +260,10 @@ std::vector<PooledModel::Task> PooledModel::changed(std::size_t in_case, const s
   return tasks;
 }
 
-/// Those that were taken within a step of here; a null pointer where there are none.
+/// Those that were taken near here; a null pointer where there are none.
 const PooledModel::Differences* PooledModel::known_differences(std::size_t in_case,
                                                                const std::vector<double>& here) const {
-  const auto near = [&](double a, double b) { return std::abs(std::log(a / b)) <= kStep; };
+  const auto near = [&](double a, double b) { return std::abs(std::log(a / b)) <= kNear; };
   for (const Differences& each : differences_[in_case]) {
     if (each.choosing == cases_[in_case].choosing && std::equal(here.begin(), here.end(), each.values.begin(), near)) {
       return &each;
