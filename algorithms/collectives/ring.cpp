@@ -37,6 +37,13 @@ class RingAllGather final : public CutSchedule<BlockCut> {
     return primitive;
   }
 
+  /// Of all calls but the first, which receives nothing, and the last, which sends nothing.
+  StepRange alike(AgentId, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
+    const StepRange passing{cut().slices(), (ranks() - 1) * cut().slices()};
+    const bool within = step >= passing.first && step < passing.end && cut().equal_slices(lane.value, loop);
+    return within ? passing : StepRange{step, step + 1};
+  }
+
   /// All ranks first send the slices of one block; with more than two, one more slot lets a slice move on.
   std::uint32_t least_slots() const override { return cut().slices() + (ranks() > 2 ? 1 : 0); }
 

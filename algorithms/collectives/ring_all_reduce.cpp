@@ -35,6 +35,15 @@ class CycleAllReduce : public VectorSchedule {
     primitive.finish = call + 1 == ranks();
     return primitive;
   }
+  /// Of the calls that reduce and pass on, and of those that store and pass on.
+  StepRange alike(AgentId, LaneId lane, std::uint64_t loop, std::uint32_t step) const final {
+    const std::uint32_t call = step / cut().slices();
+    for (const auto& [first, end] : {StepRange{1, ranks() - 1}, StepRange{ranks(), 2 * ranks() - 2}}) {
+      if (call < first || call >= end || !cut().equal_slices(lane.value, loop)) { continue; }
+      return {first * cut().slices(), end * cut().slices()};
+    }
+    return {step, step + 1};
+  }
   /// All ranks first send the slices of one chunk; one more slot lets a slice move on.
   std::uint32_t least_slots() const final { return cut().slices() + 1; }
 

@@ -50,6 +50,10 @@ class Concurrent final : public Schedule {
     const AgentMapping::Role role = taken(agent);
     return schedule(role).channel(role.agent, lane);
   }
+  StepRange alike(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
+    const AgentMapping::Role role = taken(agent);
+    return schedule(role).alike(role.agent, lane, loop, step);
+  }
   Memory memory(AgentId agent) const override {
     const auto role = agents_.role(agent);
     return role ? schedule(*role).memory(role->agent) : Memory{};

@@ -56,6 +56,10 @@ class VectorCut {
     return pieces(channel, loop, piece, 1);
   }
   ElementRange slice(std::uint32_t channel, std::uint64_t loop, std::uint32_t piece, std::uint32_t slice) const;
+  /// Whether all slices of a loop are of one length.
+  bool equal_slices(std::uint32_t channel, std::uint64_t loop) const {
+    return slice(channel, loop, 0, 0).count == slice(channel, loop, pieces_ - 1, slices_ - 1).count;
+  }
 
  private:
   struct Part {
@@ -102,6 +106,10 @@ class BlockCut {
   Elements length(std::uint32_t block) const;
   /// Counted from the first element of the block.
   ElementRange slice(std::uint32_t block, std::uint32_t channel, std::uint64_t loop, std::uint32_t slice) const;
+  /// Whether all slices of a loop are of one length.
+  bool equal_slices(std::uint32_t channel, std::uint64_t loop) const {
+    return slice(0, channel, loop, 0).count == slice(blocks_ - 1, channel, loop, slices_ - 1).count;
+  }
 
  private:
   Elements length_in(std::uint32_t block, std::uint32_t channel) const;

@@ -80,6 +80,13 @@ class Reversed final : public Schedule {
     return primitive;
   }
 
+  StepRange alike(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
+    const std::uint32_t steps = schedule_->lane(agent, lane).steps;
+    const std::uint32_t whole = step / together_ * together_;
+    const StepRange there = schedule_->alike(agent, lane, loop, steps - together_ - whole + (step - whole));
+    if (there.first % together_ != 0 || there.end % together_ != 0) { return {step, step + 1}; }
+    return {steps - there.end, steps - there.first};
+  }
   Elements message_limit() const override { return schedule_->message_limit(); }
   Elements shift(Buffer buffer) const override { return schedule_->shift(opposite(buffer)); }
   std::uint32_t least_slots() const override { return schedule_->least_slots(); }

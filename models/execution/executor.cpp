@@ -15,6 +15,12 @@ namespace {
 /// Of a lane whose ports may stand for several each: its primitives use all of them or none.
 Ports all_or_none(const Ports& used, std::uint32_t ports) { return {0, used.count == 0 ? 0 : ports}; }
 
+/// To whoever prices them, up to addresses. What waits depends on how far another lane is, and is like nothing.
+bool are_alike(const Primitive& a, const Primitive& b) {
+  return !a.wait && !b.wait && a.count == b.count && a.receives == b.receives && a.sends == b.sends &&
+         a.inputs() == b.inputs();
+}
+
 std::string agent_name(const Schedule& schedule, AgentId agent) {
   const std::uint32_t ranks = schedule.agent_count().ranks;
   return agent.value < ranks ? fmt::format("rank {}", agent.value) : fmt::format("engine {}", agent.value - ranks);
@@ -251,11 +257,17 @@ void Executor::usable(ConnectionId connection) {
   if (substrate_.calls().wake) { substrate_.wake(lane, lane); }
 }
 
-void Executor::snapshot(std::vector<std::int64_t>& state) const {
+void Executor::snapshot(std::vector<std::int64_t>& state, Place place) const {
   const auto pack = [](std::int64_t high, std::int64_t low) { return high << 32U | low; };
   for (const LaneState& lane : lanes_) {
-    state.push_back(pack(lane.step, lane.unended << 8U | static_cast<std::uint32_t>(lane.phase)));
+    const std::uint32_t step = place == Place::step ? lane.step : 0;
+    state.push_back(pack(step, lane.unended << 8U | static_cast<std::uint32_t>(lane.phase)));
     state.push_back(lane.missing);
+    if (place == Place::step) { continue; }
+    state.push_back(lane.bytes.count());
+    state.push_back(pack(lane.receives.first, lane.receives.count));
+    state.push_back(pack(lane.sends.first, lane.sends.count));
+    state.push_back(lane.inputs);
   }
   for (const ConnectionState& connection : connections_) {
     state.push_back(pack(connection.held, connection.available));
@@ -292,6 +304,45 @@ void Executor::skip(std::uint64_t times, const IdVector<LaneIndex, std::uint64_t
     lane.loop += loops;
     lane.primitives_ended += loops * mapped_.lanes[i].steps;
     if (lane.wait_lane != kNobody) { lane.wait_ended += loops * mapped_.lanes[lane.wait_lane].steps; }
+  }
+  delay_kernels(by);
+}
+
+/// How many primitives, from the lane's present one on, are each like the one so many steps before, at most `limit`.
+std::uint64_t Executor::alike_steps(LaneIndex lane, std::uint32_t advance, std::uint64_t limit) const {
+  const MappedSchedule::Lane& mapped = mapped_.lanes[lane];
+  const auto at = [&](std::uint32_t step) { return schedule_.at(mapped.agent, mapped.lane, lanes_[lane].loop, step); };
+  const std::uint32_t now = lanes_[lane].step;
+  const StepRange known = schedule_.alike(mapped.agent, mapped.lane, lanes_[lane].loop, now - advance);
+  if (known.end > now) { return std::min<std::uint64_t>(known.end - now, limit); }
+  std::uint64_t alike = 0;
+  for (std::uint32_t step = now; step < mapped.steps && alike < limit; ++step, ++alike) {
+    if (!are_alike(at(step), at(step - advance))) { break; }
+  }
+  return alike;
+}
+
+std::uint64_t Executor::step_repeats(const IdVector<LaneIndex, std::uint32_t>& advance) const {
+  if (pending_launches_ > 0) { return 0; }  // their times are fixed
+  std::uint64_t most = UINT32_MAX;
+  for (const LaneIndex i : lanes_.ids()) {
+    const LaneState& lane = lanes_[i];
+    if (advance[i] > 0) {  // the primitive after the last period is under way, too
+      const std::uint64_t alike = alike_steps(i, advance[i], most * advance[i] + 1);
+      most = alike == 0 ? 0 : std::min(most, (alike - 1) / advance[i]);
+    } else if (lane.phase == Phase::waiting && lane.wait_lane != kNobody && advance[lane.wait_lane] > 0) {
+      const std::uint64_t ended = lanes_[lane.wait_lane].primitives_ended;
+      if (ended < lane.wait_ended) { most = std::min(most, (lane.wait_ended - 1 - ended) / advance[lane.wait_lane]); }
+    }
+    if (most == 0) { return 0; }
+  }
+  return most == UINT32_MAX ? 0 : most;
+}
+
+void Executor::skip_steps(std::uint32_t times, const IdVector<LaneIndex, std::uint32_t>& advance, Time by) {
+  for (const LaneIndex i : lanes_.ids()) {
+    lanes_[i].step += times * advance[i];
+    lanes_[i].primitives_ended += std::uint64_t{times} * advance[i];
   }
   delay_kernels(by);
 }

@@ -105,12 +105,15 @@ class Executor final : public Actor {
   /// One more message is there on which a receiver may begin.
   void usable(ConnectionId connection);
 
-  // Repetition of loops, see repetition.hpp.
+  // Repetition of loops and steps, see repetition.hpp and step_repetition.hpp.
+  /// What stands for where a lane is in its loop: the step, or what its primitive is like.
+  enum class Place : std::uint8_t { step, likeness };
   bool runs(LaneIndex lane) const {
     return lanes_[lane].phase != Phase::unlaunched && lanes_[lane].phase != Phase::ended;
   }
-  /// Appends all that decides the future but the loops in which lanes are, and what the substrate knows.
-  void snapshot(std::vector<std::int64_t>& state) const;
+  /// Appends all that decides the future but the loops in which lanes are, and what the substrate knows; by likeness
+  /// but the steps, too, and what further primitives are like.
+  void snapshot(std::vector<std::int64_t>& state, Place place) const;
   /// How often a period in which lane i went `advance[i]` loops on may be repeated, until some lane would enter its
   /// last loop or start what it waits with.
   std::uint64_t repeats(const IdVector<LaneIndex, std::uint64_t>& advance) const;
@@ -120,6 +123,11 @@ class Executor final : public Actor {
   std::uint64_t loops_ended(LaneIndex lane) const {
     return lanes_[lane].call * mapped_.lanes[lane].loops + lanes_[lane].loop;
   }
+  /// How often a period in which lane i went `advance[i]` steps on may be repeated, until some lane's primitives are
+  /// not like those of the period, its loop ends or it would start what it waits with.
+  std::uint64_t step_repeats(const IdVector<LaneIndex, std::uint32_t>& advance) const;
+  /// Lane i is `times * advance[i]` steps further on, and all is `by` later.
+  void skip_steps(std::uint32_t times, const IdVector<LaneIndex, std::uint32_t>& advance, Time by);
   /// How often a period in which every lane went so many calls on may be repeated, until some lane would end its last.
   std::uint64_t call_repeats(std::uint32_t advance) const;
   /// Every lane is so many calls further on, and all is `by` later.
@@ -133,6 +141,7 @@ class Executor final : public Actor {
     std::uint32_t available = 0;  ///< messages whose use may start
   };
 
+  std::uint64_t alike_steps(LaneIndex lane, std::uint32_t advance, std::uint64_t limit) const;
   void launch_at(Time when, StartIndex start);
   void launch(StartIndex start);
   void lane_ended(LaneIndex lane);

@@ -6,8 +6,17 @@ namespace athanor {
 
 Repetition::Repetition(Simulator& simulator, Executor& executor, NetworkSubstrate& network,
                        const MappedSchedule& mapped)
-    : simulator_(simulator), executor_(executor), network_(network), mapped_(mapped), id_(simulator.add(*this)) {
+    : simulator_(simulator),
+      executor_(executor),
+      network_(network),
+      mapped_(mapped),
+      id_(simulator.add(*this)),
+      steps_(simulator, executor, network, mapped) {
   executor.observe(*this);
+}
+
+void Repetition::primitive_ended(const EndedPrimitive& primitive) {
+  if (steps_.primitive_ended(primitive)) { simulator_.at_end_of_instant(id_); }
 }
 
 void Repetition::loop_ended(LaneIndex lane) {
@@ -46,8 +55,12 @@ void Repetition::on_end_of_instant() {
     return;
   }
   const bool loop_is_over = std::exchange(loop_is_over_, false);
-  if (std::exchange(call_is_over_, false)) { return look_at_calls(take()); }
-  if (loop_is_over) { look_at_loops(take()); }
+  if (std::exchange(call_is_over_, false)) {
+    look_at_calls(take());
+  } else if (loop_is_over) {
+    look_at_loops(take());
+  }
+  steps_.look();
 }
 
 void Repetition::look_at_loops(Snapshot now) {
@@ -79,7 +92,7 @@ Repetition::Snapshot Repetition::take() const {
   Snapshot snapshot;
   snapshot.when = simulator_.now();
   for (const LaneIndex lane : mapped_.lanes.ids()) { snapshot.loops.push_back(executor_.loops_ended(lane)); }
-  executor_.snapshot(snapshot.state);
+  executor_.snapshot(snapshot.state, Executor::Place::step);
   network_.snapshot(snapshot.state);
   for (const LinkIndex link : mapped_.network.graph.links.ids()) { snapshot.carried.push_back(network_.carried(link)); }
   return snapshot;

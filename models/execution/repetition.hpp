@@ -6,6 +6,7 @@
 
 #include "models/execution/executor.hpp"
 #include "models/execution/network_substrate.hpp"
+#include "models/execution/step_repetition.hpp"
 #include "sim/simulator.hpp"
 
 namespace athanor {
@@ -20,12 +21,14 @@ struct CallPeriod {
 /// ended a loop, the state of lanes, connections and network, in times relative to now, is compared with earlier ones.
 /// Equal states have equal futures as long as no lane reaches its last loop, so the span between them is repeated in
 /// one step. Exact to the picosecond: nothing is extrapolated that would not have happened.
-/// Calls that follow each other are multiplied in the same way, whenever a lane of the first kernel has ended one.
+/// Calls that follow each other are multiplied in the same way, whenever a lane of the first kernel has ended one, and
+/// steps of long loops as StepRepetition says.
 class Repetition final : public Actor, public ExecutionObserver {
  public:
   /// Borrows all of them, and observes the executor.
   Repetition(Simulator& simulator, Executor& executor, NetworkSubstrate& network, const MappedSchedule& mapped);
 
+  void primitive_ended(const EndedPrimitive& primitive) override;
   void loop_ended(LaneIndex lane) override;
   void call_ended(LaneIndex lane) override;
   void on_event(std::uint64_t) override {}
@@ -33,6 +36,7 @@ class Repetition final : public Actor, public ExecutionObserver {
 
   /// Loops of pilots that were not simulated.
   std::uint64_t skipped_loops() const { return skipped_; }
+  std::uint64_t skipped_steps() const { return steps_.skipped_steps(); }
   /// In which calls repeat, where they do.
   const std::optional<CallPeriod>& period() const { return period_; }
 
@@ -67,6 +71,7 @@ class Repetition final : public Actor, public ExecutionObserver {
   bool call_is_over_ = false;
   std::vector<Snapshot> calls_;  // of the pilot kernel's last calls
   std::optional<CallPeriod> period_;
+  StepRepetition steps_;
 };
 
 }  // namespace athanor

@@ -104,6 +104,7 @@ Simulated simulate(const PreparedSchedule& prepared, const Schedule& schedule, c
   result.by_blocks = prepared.by_blocks;
   result.primitives = executor.primitives();
   result.skipped_loops = repetition ? repetition->skipped_loops() : 0;
+  result.skipped_steps = repetition ? repetition->skipped_steps() : 0;
   result.events = simulator.events();
   return result;
 }

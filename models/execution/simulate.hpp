@@ -46,7 +46,7 @@ class Timeline;
 struct SimulationOptions : NetworkOptions {
   bool classes = true;                             ///< simulate one of each class of equal agents (exact)
   std::uint32_t blocks_from = 1024;                ///< agents from which on classes are looked for node by node
-  bool repeat_loops = true;                        ///< multiply loops that repeat (exact)
+  bool repeat_loops = true;                        ///< multiply loops and steps that repeat (exact)
   Timeline* timeline = nullptr;                    ///< draws what is simulated, every loop of it; nullptr: nothing
   Time timeline_offset;                            ///< of the drawing: what happens before the schedule starts
   std::vector<ExecutionObserver*> observers = {};  ///< told of every loop; means nothing where agents share a machine
@@ -64,6 +64,7 @@ struct Simulated {
   bool by_blocks = false;           ///< classes were found node by node
   std::uint64_t primitives = 0;     ///< simulated
   std::uint64_t skipped_loops = 0;  ///< multiplied instead of simulated
+  std::uint64_t skipped_steps = 0;  ///< the same, of a loop with many
   std::uint64_t events = 0;
 };
 

@@ -219,8 +219,9 @@ void put_interval(const CollectiveSetup& setup, const Platform& platform, Bytes 
 }
 
 std::string effort_text(const Simulated& simulated) {
-  return fmt::format("{} of {} lanes, {} primitives, {} loops multiplied, {} events", simulated.lanes,
-                     simulated.all_lanes, simulated.primitives, simulated.skipped_loops, simulated.events);
+  return fmt::format("{} of {} lanes, {} primitives, {} loops and {} steps multiplied, {} events", simulated.lanes,
+                     simulated.all_lanes, simulated.primitives, simulated.skipped_loops, simulated.skipped_steps,
+                     simulated.events);
 }
 
 Bytes size_of(const Record& record) { return Bytes{static_cast<std::int64_t>(record.number(kBytes))}; }

@@ -104,12 +104,17 @@ void DeliveryPipes::fast_forward(Time by) {
   }
 }
 
+/// What arrives at one instant has no order: otherwise states would differ by it that have equal futures.
 void DeliveryPipes::snapshot(Time now, std::vector<std::int64_t>& state) const {
+  std::vector<std::pair<Time, ConnectionId>> entries;
   for (const Pipe& pipe : pipes_) {
-    state.push_back(static_cast<std::int64_t>(pipe.entries));
-    for (std::size_t k = 0; k < pipe.entries; ++k) {
-      state.push_back((pipe.at(k).when - now).count());
-      state.push_back(pipe.at(k).connection.value);
+    entries.clear();
+    for (std::size_t k = 0; k < pipe.entries; ++k) { entries.emplace_back(pipe.at(k).when, pipe.at(k).connection); }
+    std::sort(entries.begin(), entries.end());
+    state.push_back(static_cast<std::int64_t>(entries.size()));
+    for (const auto& [when, connection] : entries) {
+      state.push_back((when - now).count());
+      state.push_back(connection.value);
     }
   }
 }

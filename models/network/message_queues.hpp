@@ -93,7 +93,7 @@ class DeliveryPipes {
   void deliver_due(std::uint64_t pipe, Time now, Deliver deliver);
 
   void fast_forward(Time by);
-  /// Appends what is under way, with times relative to `now`.
+  /// Appends what is under way in a canonical order, with times relative to `now`.
   void snapshot(Time now, std::vector<std::int64_t>& state) const;
 
  private:

@@ -2,6 +2,7 @@
 // least that fails. RC_PARAMS sets seed and number (meson.build).
 
 #include <ostream>
+#include <tuple>
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -108,8 +109,49 @@ void costs() {
   }
 }
 
+/// In all but addresses and the post-operation.
+bool are_alike(const Primitive& a, const Primitive& b) {
+  const auto presence = [](const Primitive& primitive) {
+    return std::tuple(primitive.operands[0].has_value(), primitive.operands[1].has_value(),
+                      primitive.store.has_value());
+  };
+  return !a.wait && !b.wait && a.count == b.count && a.receives == b.receives && a.sends == b.sends &&
+         presence(a) == presence(b);
+}
+
+void says_what_is_alike() {
+  const Example example = draw(40);
+  RC_LOG() << example << '\n';
+  const auto schedule = example.algorithm->make(example.collective, example.layout);
+  const AgentId agent{*rc::gen::inRange<std::uint32_t>(0, schedule->agent_count().agents)};
+  for (LaneId lane{0}; lane.value < schedule->lanes(agent); ++lane.value) {
+    const auto [steps, loops, in_ports, out_ports, program] = schedule->lane(agent, lane);
+    for (std::uint32_t step = 0; loops > 0 && step < steps; ++step) {
+      const StepRange range = schedule->alike(agent, lane, loops - 1, step);
+      RC_ASSERT(range.first <= step);
+      RC_ASSERT(step < range.end);
+      RC_ASSERT(range.end <= steps);
+      for (std::uint32_t other = range.first; range.end - range.first > 1 && other < range.end; ++other) {
+        RC_ASSERT(are_alike(schedule->at(agent, lane, loops - 1, step), schedule->at(agent, lane, loops - 1, other)));
+      }
+    }
+  }
+}
+
 }  // namespace
 
+TEST_CASE("steps that an algorithm calls alike differ in addresses alone") { CHECK(rc::check(&says_what_is_alike)); }
 TEST_CASE("any algorithm of the catalog is proven") { CHECK(rc::check(&proves)); }
 TEST_CASE("any algorithm of the catalog computes what it should") { CHECK(rc::check(&runs)); }
 TEST_CASE("no all-reduce sends less than 2 (P-1)/P n from its busiest rank") { CHECK(rc::check(&costs)); }
+
+TEST_CASE("the steps of rings are called alike but where they begin and end") {
+  const Collective collective = sample(CollectiveKind::all_reduce, 8, 64);
+  const auto schedule = find(CollectiveKind::all_reduce, "ring").make(collective, {});
+  const StepRange reducing = schedule->alike(AgentId{3}, LaneId{0}, 0, 4);
+  CHECK(reducing.first == 1);
+  CHECK(reducing.end == 7);
+  const StepRange storing = schedule->alike(AgentId{3}, LaneId{0}, 0, 9);
+  CHECK(storing.first == 8);
+  CHECK(storing.end == 14);
+}

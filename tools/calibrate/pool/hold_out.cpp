@@ -51,7 +51,7 @@ RowModel rows_near(PooledModel& model, const Posterior& near, Cases own, std::ve
 enum class Missing : std::uint8_t { little, much };
 
 /// A fit that begins without what the stack alone has, so that nothing remembers rows that it is not told. What all
-/// stacks share moves with the rows that are left: by the slopes of the fit of all, and where much is missing twice
+/// stacks share moves with the rows that are left: by the slopes of the fit of all, and where much is missing once
 /// more by slopes that are taken anew where that led.
 std::vector<double> fit_without(PooledModel& model, const PooledFit& whole, const std::vector<double>& weights,
                                 const Cases& own, Missing missing, const std::vector<bool>& anchors) {
@@ -64,7 +64,7 @@ std::vector<double> fit_without(PooledModel& model, const PooledFit& whole, cons
   constexpr PosteriorSettings kSettings{.iterations = 8, .tolerance = 1e-3};
   Posterior found =
       posterior(rows_near(model, whole.posterior, own, weights, anchors), prior, std::move(start), kSettings);
-  for (int round = 0; round < (missing == Missing::much ? 2 : 0); ++round) {
+  if (missing == Missing::much) {
     Posterior near{found.mode, model.residuals(found.mode), {}, 0};
     near.slopes = model.slopes(near.mode, near.residuals, model.every_case());
     found = posterior(rows_near(model, near, own, weights, anchors), prior, near.mode, kSettings);
@@ -127,7 +127,7 @@ std::vector<Trial> trials_of(const PooledModel& model, const Cases& own, HeldOut
   const auto tables = rows_by_table(model, own);
   const std::vector<TableRow>& rows = model.tables().rows;
   std::vector<Trial> trials;
-  const Missing missing = what == HeldOut::stack || what == HeldOut::table ? Missing::much : Missing::little;
+  const Missing missing = what == HeldOut::stack ? Missing::much : Missing::little;
   const auto add = [&](Deciding deciding, auto role) { trials.push_back({own, missing, deciding, role}); };
   if (what == HeldOut::stack) {
     add(Deciding::usual, [](std::size_t) { return Role::judged; });
