@@ -68,7 +68,7 @@ bool BlockClasses::refine(std::uint64_t looks) {
   return false;
 }
 
-/// By what crosses them, which they tell nothing of.
+/// By what crosses them, which they tell nothing of, and where on its way.
 void BlockClasses::split_slack_links() {
   std::fill(link_sums_.begin(), link_sums_.end(), 0);
   for (const BlockId block : layout_.blocks().ids()) {
@@ -76,8 +76,10 @@ void BlockClasses::split_slack_links() {
     for (const OutwardConnection& connection : layout_.outward(block)) {
       const ConnectionId out = graphs_[layout_.shape(block)].outward[number++];
       const Colour colour = this->colour(block, out, connection);
-      for (const LinkIndex& link : layout_.crossed_by(connection)) {
-        if (layout_.is_slack(link)) { link_sums_[link.value] += mix(colour, layout_.pair_on(link)); }
+      Colour place = 0;
+      for (const LinkIndex link : layout_.crossed_by(connection)) {
+        ++place;
+        if (layout_.is_slack(link)) { link_sums_[link.value] += mix(colour, place); }
       }
     }
   }
@@ -117,7 +119,8 @@ void BlockClasses::look() {
       inside_[target_shape].surroundings[in.value] += mix(colour, connection.target.value);
       Colour place = 0;
       for (const LinkIndex link : layout_.crossed_by(connection)) {
-        if (!layout_.is_slack(link)) { link_sums_[link.value] += mix(colour, place++); }
+        ++place;
+        if (!layout_.is_slack(link)) { link_sums_[link.value] += mix(colour, place); }
       }
     }
   }

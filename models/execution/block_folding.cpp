@@ -142,25 +142,36 @@ class BlockFolding {
   /// Members of one class may cross slack links of different classes.
   void count_slack_crossings() {
     slack_crossings_.resize(outs_.size() * folded_.network.queue_pairs);
-    std::map<std::pair<std::uint32_t, std::uint32_t>, ConnectionId> numbers;  // by class of blocks and inside it
-    for (const ConnectionId number : outs_.ids()) { numbers[{outs_[number].blocks, class_of(outs_[number])}] = number; }
+    const std::vector<std::vector<ConnectionId>> numbers = numbers_of_outs();
     for (const BlockId block : layout_.blocks().ids()) {
       const std::uint32_t blocks = classes_.of_block(block);
       std::size_t i = 0;
       for (const OutwardConnection& connection : layout_.outward(block)) {
         const Out out{blocks, graphs_[shape(blocks)].outward[i++]};
-        const std::size_t first = std::size_t{numbers.at({blocks, class_of(out)}).value} * folded_.network.queue_pairs;
+        const std::size_t first = std::size_t{numbers[blocks][class_of(out)].value} * folded_.network.queue_pairs;
         for (const LinkIndex& link : layout_.crossed_by(connection)) {
-          if (layout_.is_slack(link)) { ++slack_crossings_[first + layout_.pair_on(link)][folded_link_between(link)]; }
+          if (layout_.is_slack(link)) {
+            count_crossing(slack_crossings_[first + layout_.pair_on(link)], folded_link_between(link).value, 1);
+          }
         }
       }
     }
   }
 
+  /// By class of blocks and class of connections inside of it.
+  std::vector<std::vector<ConnectionId>> numbers_of_outs() const {
+    std::vector<std::vector<ConnectionId>> numbers(examples_.size());
+    for (std::uint32_t blocks = 0; blocks < numbers.size(); ++blocks) {
+      numbers[blocks].resize(inside(blocks).connections.member.size());
+    }
+    for (const ConnectionId number : outs_.ids()) { numbers[outs_[number].blocks][class_of(outs_[number])] = number; }
+    return numbers;
+  }
+
   /// To the pair that was added last.
-  void add_slack_uses(const std::map<LinkIndex, std::uint64_t>& crossed) {
+  void add_slack_uses(const LinkCrossings& crossed) {
     folded_.network.graph.connections.back().beside = static_cast<std::uint32_t>(crossed.size());
-    for (const auto& [link, crossings] : crossed) { add_use(link, crossings); }
+    for (const auto& [link, crossings] : crossed) { add_use(LinkIndex{link}, crossings); }
   }
 
   std::uint32_t class_of(const Out& out) const { return inside(out.blocks).connections.of[out.inside.value]; }
@@ -282,11 +293,11 @@ class BlockFolding {
   std::map<std::uint32_t, std::uint32_t> members_of_links_;          ///< by class of these
   std::map<std::uint32_t, std::optional<LinkIndex>> links_between_;  ///< likewise
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<LinkIndex>>
-      links_inside_;                       ///< by class of blocks and of links in them
-  std::vector<std::uint32_t> first_lane_;  ///< by class of blocks: in the quotient
-  std::vector<std::uint32_t> in_classes_;  ///< by in-port of the quotient, in the graph of its block
-  IdVector<ConnectionId, Out> outs_;       ///< by connection of the quotient
-  std::vector<std::map<LinkIndex, std::uint64_t>> slack_crossings_;  ///< by queue pair of these: by class of links
+      links_inside_;                            ///< by class of blocks and of links in them
+  std::vector<std::uint32_t> first_lane_;       ///< by class of blocks: in the quotient
+  std::vector<std::uint32_t> in_classes_;       ///< by in-port of the quotient, in the graph of its block
+  IdVector<ConnectionId, Out> outs_;            ///< by connection of the quotient
+  std::vector<LinkCrossings> slack_crossings_;  ///< by queue pair of these
   MappedSchedule folded_;
   MemberCounts counts_;
 };

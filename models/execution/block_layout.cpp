@@ -170,7 +170,7 @@ Colour BlockLayout::add_outward(BlockId block, const OpenedConnection& opened) {
   Colour target_side = 4;
   std::uint32_t number = 0;
   for (const FlowGraph::Connection& pair : pairs()) {
-    slack_links_.add(path(pair), graph_links());
+    slack_links_.add(path(pair), pair.cap, graph_links());
     outward.figures = mix(outward.figures, colour_of(pair));
     for (const FlowGraph::Use& use : path(pair)) {
       const Where where = holds(block, use.link) ? in_source : holds(target, use.link) ? in_target : between;
@@ -179,7 +179,7 @@ Colour BlockLayout::add_outward(BlockId block, const OpenedConnection& opened) {
       if (where == in_target) { target_side = mix(target_side, colour_of_link(target, use.link)); }
       if (where == between) {
         crossed_.push_back(use.link);
-        crossing_pairs_.push_back(number);
+        if (placement_.queue_pairs > 1) { crossing_pairs_.push_back(number); }
         transit_ = transit_ || inside_a_node(use.link);
       }
     }

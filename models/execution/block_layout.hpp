@@ -74,7 +74,7 @@ class BlockLayout {
 
   /// Of `crossed_by`: which of the connection's queue pairs crosses it.
   std::uint32_t pair_on(const LinkIndex& crossed) const {
-    return crossing_pairs_[static_cast<std::size_t>(&crossed - crossed_.data())];
+    return crossing_pairs_.empty() ? 0 : crossing_pairs_[static_cast<std::size_t>(&crossed - crossed_.data())];
   }
   /// Of links that are in the block of neither end of what crosses them: whether it is slack (SlackLinks).
   bool is_slack(LinkIndex link) const { return slack_[link.value]; }
@@ -137,7 +137,7 @@ class BlockLayout {
   std::vector<std::uint32_t> first_outward_;  ///< by block, into `outward_`; one more at the end
   std::vector<OutwardConnection> outward_;    ///< and one more at the end
   std::vector<LinkIndex> crossed_;
-  std::vector<std::uint32_t> crossing_pairs_;  ///< by entry of `crossed_`
+  std::vector<std::uint32_t> crossing_pairs_;  ///< by entry of `crossed_`; empty where connections have one
   SlackLinks slack_links_;
   std::vector<bool> slack_;   ///< by LinkIndex
   std::vector<Known> known_;  ///< of the present block, by numbers of two agents

@@ -89,9 +89,6 @@ MappedSchedule lay_out(const Schedule& schedule, const Cluster& cluster, const P
 
 namespace {
 
-/// By class of links.
-using LinkCounts = std::map<std::uint32_t, std::uint64_t>;
-
 class Folding {
  public:
   /// `members`: where it is a quotient.
@@ -208,7 +205,8 @@ class Folding {
       for (const FlowGraph::Connection& pair : whole_.network.pairs_of(connection)) {
         auto& crossings = slack_crossings_[number++];
         whole_.network.each_slack_use(pair, [&](const FlowGraph::Use& use) {
-          crossings[links_.of[use.link.value]] += std::uint64_t{use.flows} * whole_.network.link_members[use.link];
+          count_crossing(crossings, links_.of[use.link.value],
+                         std::uint64_t{use.flows} * whole_.network.link_members[use.link]);
         });
       }
     }
@@ -222,8 +220,8 @@ class Folding {
   }
 
   /// `slack`: by class of links, how often members of the pair's class cross them.
-  void add_pair(FlowGraph::Connection pair, ConnectionId connection, const LinkCounts& slack) {
-    LinkCounts crossed;  // how many links of each class are on the path
+  void add_pair(FlowGraph::Connection pair, ConnectionId connection, const LinkCrossings& slack) {
+    std::map<std::uint32_t, std::uint64_t> crossed;  // by class of links: how many links of each class are on the path
     for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
       const bool is_slack = whole_.network.graph.links[use.link].slack;
       crossed[links_.of[use.link.value]] += is_slack ? 0 : times(connection, use);
@@ -250,7 +248,7 @@ class Folding {
   ClassMembers links_;
   std::vector<std::uint32_t> link_members_;           ///< by class: of the whole
   std::vector<std::uint32_t> connection_members_;     ///< likewise
-  std::vector<LinkCounts> slack_crossings_;           ///< by queue pair of each class of connections
+  std::vector<LinkCrossings> slack_crossings_;        ///< by queue pair of each class of connections
   std::vector<std::uint32_t> in_classes_;             ///< by in-port of the quotient: the class of its connection
   IdVector<ConnectionId, ConnectionId> out_members_;  ///< by connection of the quotient: one of the whole
   MappedSchedule folded_;

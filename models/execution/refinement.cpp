@@ -107,19 +107,23 @@ class Refinement {
     split_slack_links();
   }
 
-  /// By what crosses them, which they tell nothing of.
+  /// By what crosses them, which they tell nothing of, and where on its path. Those of a quotient stay as they are.
   void split_slack_links() {
     const auto& links = whole_.network.graph.links;
-    const auto is_slack = [](const FlowGraph::Link& link) { return link.slack; };
-    if (std::none_of(links.begin(), links.end(), is_slack)) { return; }
+    if (std::none_of(links.begin(), links.end(), [](const FlowGraph::Link& link) { return link.slack; })) { return; }
     std::vector<Colour> sums(links.size());
+    for (const LinkIndex link : links.ids()) {
+      sums[link.value] = members_ != nullptr && links[link].slack ? link.value : 0;
+    }
     for (const ConnectionId connection : whole_.connections.ids()) {
-      Colour number = mix(1, connections_.of(connection.value));
-      for (const FlowGraph::Connection& pair : whole_.network.pairs_of(connection)) {
-        number = mix(number, 1);
-        whole_.network.each_slack_use(pair,
-                                      [&](const FlowGraph::Use& use) { sums[use.link.value] += use.flows * number; });
-      }
+      each_pair(connection, [&](const FlowGraph::Connection& pair, Colour number) {
+        Colour place = number << 32U;
+        for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
+          ++place;
+          if (members_ != nullptr || !is_slack(use)) { continue; }
+          sums[use.link.value] += mix(mix(1, connections_.of(connection.value)), place);
+        }
+      });
     }
     open_links_.add_all();
     links_.split(open_links_.take(), sums);
@@ -287,8 +291,9 @@ class Refinement {
     each_pair(connection, [&](const FlowGraph::Connection& pair, Colour pair_number) {
       Colour place = pair_number << 32U;
       for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
+        ++place;
         if (is_slack(use)) { continue; }
-        sums_[use.link.value] += times * use.flows * mix(mix(1, number), place++);
+        sums_[use.link.value] += times * use.flows * mix(mix(1, number), place);
         open_links_.add(use.link.value);
       }
     });

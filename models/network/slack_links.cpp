@@ -10,15 +10,23 @@ std::ptrdiff_t crossings(std::span<const FlowGraph::Use> path, LinkIndex link) {
   return std::count_if(path.begin(), path.end(), [link](const FlowGraph::Use& use) { return use.link == link; });
 }
 
+Bandwidth sum_of_caps(Bandwidth sum, Bandwidth cap) {
+  constexpr Bandwidth kMost = Bandwidth::max() / 4;  // far above any link
+  return sum > kMost || cap > kMost ? Bandwidth::max() : sum + cap + Bandwidth{1};
+}
+
 }  // namespace
 
-void SlackLinks::add(std::span<const FlowGraph::Use> path, const IdVector<LinkIndex, FlowGraph::Link>& links) {
+void SlackLinks::add(std::span<const FlowGraph::Use> path, Bandwidth cap,
+                     const IdVector<LinkIndex, FlowGraph::Link>& links) {
   entries_.resize(links.size());
   for (const FlowGraph::Use& use : path) {
     Entry& entry = entries_[use.link.value];
-    entry.crossed_again = entry.crossed_again || crossings(path, use.link) > 1;
-    if (entry.users++ == 0) {
-      begin(entry, use.link, path, links);
+    entry.caps = sum_of_caps(entry.caps, cap);
+    if (entry.users++ == 0) { begin(entry, use.link, path, links); }
+    if (entry.others == 0) { continue; }
+    if (crossings(path, use.link) > 1) {  // it bears less than another of its rate
+      entry.others = 0;
       continue;
     }
     const auto first = others_.begin() + entry.first;
@@ -43,7 +51,9 @@ std::vector<bool> SlackLinks::find(const IdVector<LinkIndex, FlowGraph::Link>& l
   std::vector<bool> slack(links.size());
   for (LinkIndex self{0}; self.value < entries_.size(); ++self.value) {
     const Entry& entry = entries_[self.value];
-    if (kept[self.value] || entry.crossed_again) { continue; }
+    if (kept[self.value]) { continue; }
+    slack[self.value] = entry.users > 0 && entry.caps <= links[self].rate;
+    if (slack[self.value]) { continue; }
     const auto first = others_.begin() + entry.first;
     slack[self.value] = std::any_of(first, first + entry.others, [&](LinkIndex other) {
       if (links[other].rate < links[self].rate || kept[other.value]) { return true; }
@@ -57,7 +67,7 @@ std::vector<bool> SlackLinks::find(const IdVector<LinkIndex, FlowGraph::Link>& l
 void mark_slack_links(FlowGraph& graph) {
   SlackLinks found;
   for (const FlowGraph::Connection& connection : graph.connections) {
-    found.add(std::span(graph.uses).subspan(connection.first_use, connection.uses), graph.links);
+    found.add(std::span(graph.uses).subspan(connection.first_use, connection.uses), connection.cap, graph.links);
   }
   const std::vector<bool> slack = found.find(graph.links, std::vector<bool>(graph.links.size()));
   for (const LinkIndex link : graph.links.ids()) { graph.links[link].slack = slack[link.value]; }

@@ -9,14 +9,15 @@
 namespace athanor {
 
 /// Finds slack links: those that never decide a rate, because all that cross them cross another link that is no faster
-/// (and that more cross, or as many). Whatever level of progressive filling that one can bear, the slack link can bear
-/// too, rounding included: with both or without the slack one, MaxMinShares gives the same rates to the last unit.
+/// (and that more cross, or as many), or because the caps of all that cross them fit on them together. Whatever level
+/// of progressive filling that one, or those caps, can bear, the slack link can bear too, rounding included: with it or
+/// without it, MaxMinShares gives the same rates to the last unit.
 ///
 /// Paths are told one after the other. Links may get their numbers meanwhile.
 class SlackLinks {
  public:
-  /// `path`: of one queue pair, which `links` has.
-  void add(std::span<const FlowGraph::Use> path, const IdVector<LinkIndex, FlowGraph::Link>& links);
+  /// `path`: of one queue pair, which `links` has. `cap`: of it.
+  void add(std::span<const FlowGraph::Use> path, Bandwidth cap, const IdVector<LinkIndex, FlowGraph::Link>& links);
 
   /// By link, of so many. `kept`: of these none is slack; other paths may cross them than were told of.
   std::vector<bool> find(const IdVector<LinkIndex, FlowGraph::Link>& links, const std::vector<bool>& kept) const;
@@ -24,9 +25,9 @@ class SlackLinks {
  private:
   struct Entry {
     std::uint32_t users = 0;
-    std::uint32_t first = 0;     ///< into `others_`
-    std::uint32_t others = 0;    ///< links, no faster, that all users so far cross as well
-    bool crossed_again = false;  ///< by one path: then it bears less than another of its rate
+    Bandwidth caps = Bandwidth::zero();  ///< of all of them, and 1 byte/s each for rounding; max: some have none
+    std::uint32_t first = 0;             ///< into `others_`
+    std::uint32_t others = 0;            ///< links, no faster, that all users so far cross as well, and itself once
   };
   void begin(Entry& entry, LinkIndex self, std::span<const FlowGraph::Use> path,
              const IdVector<LinkIndex, FlowGraph::Link>& links);

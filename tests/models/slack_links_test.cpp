@@ -48,6 +48,15 @@ TEST_CASE("a link that one path crosses twice bears less than its rate") {
   CHECK(slack_of(plan) == std::vector{false, false});
 }
 
+TEST_CASE("a link that bears the caps of all that cross it is slack, with a byte per second each for rounding") {
+  for (const std::int64_t beyond : {-3, -2, -1, 0, 1}) {
+    FlowGraph plan = links_of({Bandwidth{2'000'000 - beyond}, 1_GBps});
+    add_connection(plan, {{0}}, Time::zero(), Bandwidth{1'000'000});
+    add_connection(plan, {{0}, {1}}, Time::zero(), Bandwidth{1'000'000});
+    CHECK(slack_of(plan) == std::vector{beyond <= -2, true});
+  }
+}
+
 TEST_CASE("without slack links all rates are the same to the last unit, whatever starts and stops") {
   std::uint32_t slack = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -60,7 +69,7 @@ TEST_CASE("without slack links all rates are the same to the last unit, whatever
     for (std::uint32_t flow = 0; flow < 30; ++flow) {
       const std::uint32_t host = below(6);
       add_connection(plan, {{host}, {6 + 2 * host + below(2)}, {18 + below(6)}}, Time::zero(),
-                     below(3) == 0 ? Bandwidth{300'001} : Bandwidth::max());
+                     below(3) > 0 ? Bandwidth{300'001} : Bandwidth::max());
     }
     FlowGraph marked = plan;
     mark_slack_links(marked);
