@@ -45,7 +45,8 @@ BlockClasses::BlockClasses(const BlockLayout& layout, const std::vector<BlockGra
   block_classes_ = layout.shapes();
   std::vector<Colour> rates;
   for (const LinkIndex link : layout.graph_links().ids()) {
-    rates.push_back(mix(static_cast<Colour>(layout.graph_links()[link].rate.count()), layout.is_slack(link) ? 1 : 0));
+    const Colour rate = mix(1, static_cast<Colour>(layout.graph_links()[link].rate.count()));
+    rates.push_back(mix(rate, layout.is_slack(link) ? 1 : 0));
   }
   link_classes_ = renumber(between_, links_, rates);
   for (std::uint32_t shape = 0; shape < graphs.size(); ++shape) {

@@ -52,7 +52,7 @@ std::vector<Colour> first_colours(const MappedSchedule& whole, const Schedule& s
 std::vector<Colour> first_colours(const IdVector<LinkIndex, FlowGraph::Link>& links) {
   std::vector<Colour> colours;
   for (const FlowGraph::Link& link : links) {
-    colours.push_back(mix(static_cast<Colour>(link.rate.count()), link.slack ? 1 : 0));
+    colours.push_back(mix(mix(1, static_cast<Colour>(link.rate.count())), link.slack ? 1 : 0));
   }
   return colours;
 }
@@ -113,7 +113,7 @@ class Refinement {
     if (std::none_of(links.begin(), links.end(), [](const FlowGraph::Link& link) { return link.slack; })) { return; }
     std::vector<Colour> sums(links.size());
     for (const LinkIndex link : links.ids()) {
-      sums[link.value] = members_ != nullptr && links[link].slack ? link.value : 0;
+      if (members_ != nullptr && links[link].slack) { sums[link.value] = mix(1, link.value); }
     }
     for (const ConnectionId connection : whole_.connections.ids()) {
       each_pair(connection, [&](const FlowGraph::Connection& pair, Colour number) {
