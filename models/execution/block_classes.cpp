@@ -44,7 +44,10 @@ BlockClasses::BlockClasses(const BlockLayout& layout, const std::vector<BlockGra
   for (const BlockId block : layout.blocks().ids()) { blocks_.push_back(layout.shape(block)); }
   block_classes_ = layout.shapes();
   std::vector<Colour> rates;
-  for (const FlowGraph::Link& link : layout.graph_links()) { rates.push_back(static_cast<Colour>(link.rate.count())); }
+  for (const LinkIndex link : layout.graph_links().ids()) {
+    const Colour rate = mix(1, static_cast<Colour>(layout.graph_links()[link].rate.count()));
+    rates.push_back(mix(rate, layout.is_slack(link) ? 1 : 0));
+  }
   link_classes_ = renumber(between_, links_, rates);
   for (std::uint32_t shape = 0; shape < graphs.size(); ++shape) {
     Inside& inside = inside_[shape];
@@ -58,9 +61,30 @@ bool BlockClasses::refine(std::uint64_t looks) {
   const std::uint64_t each = layout_.outward_connections();
   for (std::uint64_t looked = 0; looked <= looks; looked += each) {
     look();
-    if (!split()) { return true; }
+    if (!split()) {
+      split_slack_links();
+      return true;
+    }
   }
   return false;
+}
+
+/// By what crosses them, which they tell nothing of, and where on its way.
+void BlockClasses::split_slack_links() {
+  std::fill(link_sums_.begin(), link_sums_.end(), 0);
+  for (const BlockId block : layout_.blocks().ids()) {
+    std::size_t number = 0;
+    for (const OutwardConnection& connection : layout_.outward(block)) {
+      const ConnectionId out = graphs_[layout_.shape(block)].outward[number++];
+      const Colour colour = this->colour(block, out, connection);
+      Colour place = 0;
+      for (const LinkIndex link : layout_.crossed_by(connection)) {
+        ++place;
+        if (layout_.is_slack(link)) { link_sums_[link.value] += mix(colour, place); }
+      }
+    }
+  }
+  link_classes_ = renumber(between_, links_, link_sums_);
 }
 
 Colour BlockClasses::colour(BlockId source, ConnectionId out, const OutwardConnection& connection) const {
@@ -69,7 +93,9 @@ Colour BlockClasses::colour(BlockId source, ConnectionId out, const OutwardConne
   Colour colour = mix(connection.figures, blocks_[source.value]);
   colour = mix(colour, inside_[layout_.shape(source)].classes.connections[out.value]);
   colour = mix(mix(colour, blocks_[connection.target.value]), inside_[target_shape].classes.connections[in.value]);
-  for (const LinkIndex link : layout_.crossed_by(connection)) { colour = mix(colour, links_[link.value]); }
+  for (const LinkIndex link : layout_.crossed_by(connection)) {
+    if (!layout_.is_slack(link)) { colour = mix(colour, links_[link.value]); }
+  }
   return colour;
 }
 
@@ -93,7 +119,10 @@ void BlockClasses::look() {
       inside_[shape].surroundings[out.value] += mix(colour, block.value);
       inside_[target_shape].surroundings[in.value] += mix(colour, connection.target.value);
       Colour place = 0;
-      for (const LinkIndex link : layout_.crossed_by(connection)) { link_sums_[link.value] += mix(colour, place++); }
+      for (const LinkIndex link : layout_.crossed_by(connection)) {
+        ++place;
+        if (!layout_.is_slack(link)) { link_sums_[link.value] += mix(colour, place); }
+      }
     }
   }
 }

@@ -39,6 +39,7 @@ class BlockClasses {
 
   void look();
   bool split();
+  void split_slack_links();
   bool split_inside(std::uint32_t shape);
   Colour colour(BlockId source, ConnectionId out, const OutwardConnection& connection) const;
   std::uint32_t classes_of_ends(std::uint32_t shape, const std::vector<Colour>& colours) const;

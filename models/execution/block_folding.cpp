@@ -36,6 +36,7 @@ class BlockFolding {
     folded_.network.queue_pairs = graphs_.front().graph.network.queue_pairs;
     folded_.agent_costs = layout_.agent_costs();
     for (std::uint32_t number = 0; number < examples_.size(); ++number) { add_lanes(number); }
+    count_slack_crossings();
     folded_.in_connections.assign(in_classes_.size(), ConnectionId{UINT32_MAX});
     for (const ConnectionId connection : outs_.ids()) { add_connection(connection); }
     for (const ConnectionId each : folded_.in_connections) {
@@ -131,7 +132,46 @@ class BlockFolding {
     folded_.in_connections[folded_.lanes[end.lane].first_in + end.port] = number;
     folded_.connections.push_back({folded_lane(out.blocks, own.source_lane), end.lane, end.port, opened.cost});
     counts_.connections.push_back(members);
-    for (const FlowGraph::Connection& pair : layout_.pairs()) { add_pair(pair, block, target, members); }
+    std::size_t pair_number = std::size_t{number.value} * folded_.network.queue_pairs;
+    for (const FlowGraph::Connection& pair : layout_.pairs()) {
+      add_pair(pair, block, target, members);
+      add_slack_uses(slack_crossings_[pair_number++]);
+    }
+  }
+
+  /// Members of one class may cross slack links of different classes.
+  void count_slack_crossings() {
+    slack_crossings_.resize(outs_.size() * folded_.network.queue_pairs);
+    const std::vector<std::vector<ConnectionId>> numbers = numbers_of_outs();
+    for (const BlockId block : layout_.blocks().ids()) {
+      const std::uint32_t blocks = classes_.of_block(block);
+      std::size_t i = 0;
+      for (const OutwardConnection& connection : layout_.outward(block)) {
+        const Out out{blocks, graphs_[shape(blocks)].outward[i++]};
+        const std::size_t first = std::size_t{numbers[blocks][class_of(out)].value} * folded_.network.queue_pairs;
+        for (const LinkIndex& link : layout_.crossed_by(connection)) {
+          if (layout_.is_slack(link)) {
+            count_crossing(slack_crossings_[first + layout_.pair_on(link)], folded_link_between(link).value, 1);
+          }
+        }
+      }
+    }
+  }
+
+  /// By class of blocks and class of connections inside of it.
+  std::vector<std::vector<ConnectionId>> numbers_of_outs() const {
+    std::vector<std::vector<ConnectionId>> numbers(examples_.size());
+    for (std::uint32_t blocks = 0; blocks < numbers.size(); ++blocks) {
+      numbers[blocks].resize(inside(blocks).connections.member.size());
+    }
+    for (const ConnectionId number : outs_.ids()) { numbers[outs_[number].blocks][class_of(outs_[number])] = number; }
+    return numbers;
+  }
+
+  /// To the pair that was added last.
+  void add_slack_uses(const LinkCrossings& crossed) {
+    folded_.network.graph.connections.back().beside = static_cast<std::uint32_t>(crossed.size());
+    for (const auto& [link, crossings] : crossed) { add_use(LinkIndex{link}, crossings); }
   }
 
   std::uint32_t class_of(const Out& out) const { return inside(out.blocks).connections.of[out.inside.value]; }
@@ -170,12 +210,16 @@ class BlockFolding {
     pair.first_use = static_cast<std::uint32_t>(folded_.network.graph.uses.size());
     pair.uses = static_cast<std::uint32_t>(crossed.size());
     for (const auto& [link, times] : crossed) {
-      const std::uint64_t crossings = std::uint64_t{members} * times;
-      const std::uint32_t links = folded_.network.link_members[link];
-      require(crossings % links == 0, "{} crossings of {} equal links are not spread evenly", crossings, links);
-      folded_.network.graph.uses.push_back({link, static_cast<std::uint32_t>(crossings / links)});
+      const bool is_slack = folded_.network.graph.links[link].slack;
+      add_use(link, is_slack ? 0 : std::uint64_t{members} * times);
     }
     folded_.network.graph.connections.push_back(pair);
+  }
+
+  void add_use(LinkIndex link, std::uint64_t crossings) {
+    const std::uint32_t links = folded_.network.link_members[link];
+    require(crossings % links == 0, "{} crossings of {} equal links are not spread evenly", crossings, links);
+    folded_.network.graph.uses.push_back({link, static_cast<std::uint32_t>(crossings / links)});
   }
 
   /// Classes of links get their numbers when they are first crossed.
@@ -186,8 +230,14 @@ class BlockFolding {
       const std::uint32_t number = class_in_block(blocks, layout_.number(block, link));
       return numbered(links_inside_[{blocks, number}], link, members_[blocks] * inside(blocks).links.members[number]);
     }
+    return folded_link_between(link);
+  }
+
+  LinkIndex folded_link_between(LinkIndex link) {
     const std::uint32_t number = classes_.of_link(link);
-    return numbered(links_between_[number], link, members_of_links_.at(number));
+    const LinkIndex folded = numbered(links_between_[number], link, members_of_links_.at(number));
+    folded_.network.graph.links[folded].slack = layout_.is_slack(link);
+    return folded;
   }
 
   std::uint32_t class_in_block(std::uint32_t blocks, std::uint32_t link) const {
@@ -243,10 +293,11 @@ class BlockFolding {
   std::map<std::uint32_t, std::uint32_t> members_of_links_;          ///< by class of these
   std::map<std::uint32_t, std::optional<LinkIndex>> links_between_;  ///< likewise
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<LinkIndex>>
-      links_inside_;                       ///< by class of blocks and of links in them
-  std::vector<std::uint32_t> first_lane_;  ///< by class of blocks: in the quotient
-  std::vector<std::uint32_t> in_classes_;  ///< by in-port of the quotient, in the graph of its block
-  IdVector<ConnectionId, Out> outs_;       ///< by connection of the quotient
+      links_inside_;                            ///< by class of blocks and of links in them
+  std::vector<std::uint32_t> first_lane_;       ///< by class of blocks: in the quotient
+  std::vector<std::uint32_t> in_classes_;       ///< by in-port of the quotient, in the graph of its block
+  IdVector<ConnectionId, Out> outs_;            ///< by connection of the quotient
+  std::vector<LinkCrossings> slack_crossings_;  ///< by queue pair of these
   MappedSchedule folded_;
   MemberCounts counts_;
 };

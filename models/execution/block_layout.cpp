@@ -45,6 +45,14 @@ BlockLayout::BlockLayout(const Schedule& schedule, const Cluster& cluster, const
   outward_.push_back({0, {}, 0, static_cast<std::uint32_t>(crossed_.size())});
   for (const BlockId block : blocks_.ids()) { colours[block.value] = mix(colours[block.value], inward_[block.value]); }
   number_shapes(colours);
+  find_slack_links();
+}
+
+/// Those inside of blocks may be crossed by connections that have not been looked at.
+void BlockLayout::find_slack_links() {
+  std::vector<bool> inside(links().size(), true);
+  for (const LinkIndex link : crossed_) { inside[link.value] = false; }
+  slack_ = slack_links_.find(graph_links(), inside);
 }
 
 /// Blocks of equal lanes share a list of them.
@@ -160,7 +168,9 @@ Colour BlockLayout::add_outward(BlockId block, const OpenedConnection& opened) {
   OutwardConnection outward{opened.cost, target, in_port(opened.to), static_cast<std::uint32_t>(crossed_.size())};
   Colour source_side = 3;
   Colour target_side = 4;
+  std::uint32_t number = 0;
   for (const FlowGraph::Connection& pair : pairs()) {
+    slack_links_.add(path(pair), pair.cap, graph_links());
     outward.figures = mix(outward.figures, colour_of(pair));
     for (const FlowGraph::Use& use : path(pair)) {
       const Where where = holds(block, use.link) ? in_source : holds(target, use.link) ? in_target : between;
@@ -169,9 +179,11 @@ Colour BlockLayout::add_outward(BlockId block, const OpenedConnection& opened) {
       if (where == in_target) { target_side = mix(target_side, colour_of_link(target, use.link)); }
       if (where == between) {
         crossed_.push_back(use.link);
+        if (placement_.queue_pairs > 1) { crossing_pairs_.push_back(number); }
         transit_ = transit_ || inside_a_node(use.link);
       }
     }
+    ++number;
   }
   inward_[target.value] += mix(outward.target_in, target_side);
   outward_.push_back(outward);

@@ -9,6 +9,7 @@
 #include "models/execution/mapped_schedule.hpp"
 #include "models/execution/partition.hpp"
 #include "models/network/connections.hpp"
+#include "models/network/slack_links.hpp"
 
 namespace athanor {
 
@@ -71,6 +72,13 @@ class BlockLayout {
     return std::span(crossed_).subspan(connection.first_link, end - connection.first_link);
   }
 
+  /// Of `crossed_by`: which of the connection's queue pairs crosses it.
+  std::uint32_t pair_on(const LinkIndex& crossed) const {
+    return crossing_pairs_.empty() ? 0 : crossing_pairs_[static_cast<std::size_t>(&crossed - crossed_.data())];
+  }
+  /// Of links that are in the block of neither end of what crosses them: whether it is slack (SlackLinks).
+  bool is_slack(LinkIndex link) const { return slack_[link.value]; }
+
   /// Opens a connection again. pairs() and path() then tell of it.
   OpenedConnection open(AgentId from, LaneId lane, PortId port);
   const IdVector<ConnectionId, FlowGraph::Connection>& pairs() const { return builder_.opened().graph.connections; }
@@ -107,6 +115,7 @@ class BlockLayout {
   void open(AgentId from, LaneId lane, PortId port, OpenedConnection& opened);
   bool stays_inside(BlockId block) const;
   bool inside_a_node(LinkIndex link) const;
+  void find_slack_links();
   void number_shapes(const std::vector<Colour>& colours);
 
   const Schedule& schedule_;
@@ -128,6 +137,9 @@ class BlockLayout {
   std::vector<std::uint32_t> first_outward_;  ///< by block, into `outward_`; one more at the end
   std::vector<OutwardConnection> outward_;    ///< and one more at the end
   std::vector<LinkIndex> crossed_;
+  std::vector<std::uint32_t> crossing_pairs_;  ///< by entry of `crossed_`; empty where connections have one
+  SlackLinks slack_links_;
+  std::vector<bool> slack_;   ///< by LinkIndex
   std::vector<Known> known_;  ///< of the present block, by numbers of two agents
   std::uint64_t connections_ = 0;
   bool transit_ = false;

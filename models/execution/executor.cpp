@@ -5,15 +5,13 @@
 
 #include <fmt/core.h>
 
+#include "models/execution/primitive_costs.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
 
 namespace {
-
-/// Of a lane whose ports may stand for several each: its primitives use all of them or none.
-Ports all_or_none(const Ports& used, std::uint32_t ports) { return {0, used.count == 0 ? 0 : ports}; }
 
 /// To whoever prices them, up to addresses. What waits depends on how far another lane is, and is like nothing.
 bool are_alike(const Primitive& a, const Primitive& b) {
@@ -138,10 +136,11 @@ void Executor::load(LaneIndex lane) {
   LaneState& state = lanes_[lane];
   const MappedSchedule::Lane& mapped = mapped_.lanes[lane];
   const Primitive primitive = schedule_.at(mapped.agent, mapped.lane, state.loop, state.step);
-  state.bytes = Bytes{primitive.count.count() * state.element_size.count()};
-  state.receives = mapped.symmetric_inputs ? all_or_none(primitive.receives, mapped.in_ports) : primitive.receives;
-  state.sends = mapped.symmetric_outputs ? all_or_none(primitive.sends, mapped.out_ports) : primitive.sends;
-  state.inputs = primitive.inputs();
+  const PrimitiveUse use = use_of(primitive, mapped, state.element_size);
+  state.bytes = use.bytes;
+  state.receives = use.receives;
+  state.sends = use.sends;
+  state.inputs = use.inputs;
   state.wait_lane = kNobody;
   if (primitive.wait) {
     state.wait_lane = mapped_.lane(mapped.agent, primitive.wait->lane);

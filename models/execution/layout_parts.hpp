@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "models/execution/mapped_schedule.hpp"
@@ -37,6 +38,19 @@ class LikePorts {
   const Schedule& schedule_;
   std::map<ProgramId, Sides> known_;
 };
+
+/// How often the members of a class of connections cross slack links, by the class of these. Mostly few.
+using LinkCrossings = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
+
+inline void count_crossing(LinkCrossings& crossings, std::uint32_t link, std::uint64_t times) {
+  const auto known =
+      std::find_if(crossings.begin(), crossings.end(), [link](const auto& each) { return each.first == link; });
+  if (known == crossings.end()) {
+    crossings.emplace_back(link, times);
+  } else {
+    known->second += times;
+  }
+}
 
 /// From where to where the connection of an out-port leads, and by which NICs.
 RouteRequest route_request(const Schedule& schedule, const Placement& placement, AgentId from, LaneId lane, PortId port,

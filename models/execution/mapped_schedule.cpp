@@ -103,6 +103,7 @@ class Folding {
     for (const LinkIndex link : whole.network.links.ids()) {
       link_members_[links_.of[link.value]] += whole.network.link_members[link];
     }
+    count_slack_crossings();
     if (members == nullptr) { return; }
     std::fill(connection_members_.begin(), connection_members_.end(), 0);
     for (std::size_t i = 0; i < members->connections.size(); ++i) {
@@ -172,7 +173,10 @@ class Folding {
     if (target.symmetric_inputs) { connection.target_port = port_of(target, class_of(old)); }
     folded_.in_connections[target.first_in + connection.target_port] = number;
     folded_.connections.push_back(connection);
-    for (const FlowGraph::Connection& pair : whole_.network.pairs_of(old)) { add_pair(pair, old); }
+    std::size_t pair_number = std::size_t{class_of(old)} * whole_.network.queue_pairs;
+    for (const FlowGraph::Connection& pair : whole_.network.pairs_of(old)) {
+      add_pair(pair, old, slack_crossings_[pair_number++]);
+    }
   }
 
   std::uint32_t port_of(const MappedSchedule::Lane& target, std::uint32_t connection_class) const {
@@ -193,6 +197,21 @@ class Folding {
     }
   }
 
+  /// Members of one class may cross slack links of different classes.
+  void count_slack_crossings() {
+    slack_crossings_.resize(connections_.member.size() * whole_.network.queue_pairs);
+    for (const ConnectionId connection : whole_.connections.ids()) {
+      std::size_t number = std::size_t{class_of(connection)} * whole_.network.queue_pairs;
+      for (const FlowGraph::Connection& pair : whole_.network.pairs_of(connection)) {
+        auto& crossings = slack_crossings_[number++];
+        whole_.network.each_slack_use(pair, [&](const FlowGraph::Use& use) {
+          count_crossing(crossings, links_.of[use.link.value],
+                         std::uint64_t{use.flows} * whole_.network.link_members[use.link]);
+        });
+      }
+    }
+  }
+
   /// How many links one connection crosses there.
   std::uint64_t times(ConnectionId connection, const FlowGraph::Use& use) const {
     if (members_ == nullptr) { return 1; }
@@ -200,21 +219,26 @@ class Folding {
     return crossings / members_->connections[connection.value];
   }
 
-  void add_pair(FlowGraph::Connection pair, ConnectionId connection) {
-    std::map<std::uint32_t, std::uint64_t> crossed;  // link class: how many links of it on the path
+  /// `slack`: by class of links, how often members of the pair's class cross them.
+  void add_pair(FlowGraph::Connection pair, ConnectionId connection, const LinkCrossings& slack) {
+    std::map<std::uint32_t, std::uint64_t> crossed;  // by class of links: how many links of each class are on the path
     for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
-      crossed[links_.of[use.link.value]] += times(connection, use);
+      const bool is_slack = whole_.network.graph.links[use.link].slack;
+      crossed[links_.of[use.link.value]] += is_slack ? 0 : times(connection, use);
     }
     pair.first_use = static_cast<std::uint32_t>(folded_.network.graph.uses.size());
     pair.uses = static_cast<std::uint32_t>(crossed.size());
-    for (const auto& [link, times] : crossed) {
-      const std::uint64_t crossings = connection_members_[class_of(connection)] * times;
-      require(crossings % link_members_[link] == 0, "{} crossings of {} equal links are not spread evenly", crossings,
-              link_members_[link]);
-      folded_.network.graph.uses.push_back(
-          {LinkIndex{link}, static_cast<std::uint32_t>(crossings / link_members_[link])});
-    }
+    for (const auto& [link, times] : crossed) { add_use(link, connection_members_[class_of(connection)] * times); }
+    pair.beside = static_cast<std::uint32_t>(slack.size());
+    for (const auto& [link, crossings] : slack) { add_use(link, crossings); }
     folded_.network.graph.connections.push_back(pair);
+  }
+
+  void add_use(std::uint32_t link, std::uint64_t crossings) {
+    require(crossings % link_members_[link] == 0, "{} crossings of {} equal links are not spread evenly", crossings,
+            link_members_[link]);
+    folded_.network.graph.uses.push_back(
+        {LinkIndex{link}, static_cast<std::uint32_t>(crossings / link_members_[link])});
   }
 
   const MappedSchedule& whole_;
@@ -224,6 +248,7 @@ class Folding {
   ClassMembers links_;
   std::vector<std::uint32_t> link_members_;           ///< by class: of the whole
   std::vector<std::uint32_t> connection_members_;     ///< likewise
+  std::vector<LinkCrossings> slack_crossings_;        ///< by queue pair of each class of connections
   std::vector<std::uint32_t> in_classes_;             ///< by in-port of the quotient: the class of its connection
   IdVector<ConnectionId, ConnectionId> out_members_;  ///< by connection of the quotient: one of the whole
   MappedSchedule folded_;

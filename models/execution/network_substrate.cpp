@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/execution/executor.hpp"
+#include "models/execution/primitive_costs.hpp"
 
 namespace athanor {
 
@@ -61,14 +62,7 @@ void NetworkSubstrate::on_event(std::uint64_t event) {
 
 Time NetworkSubstrate::local_work(LaneIndex lane, const AgentCost& cost) const {
   const Executor::LaneState& state = executor_->lane(lane);
-  if (state.inputs > 1 && cost.reduce_rate != Bandwidth::max()) {
-    return transfer_time(state.bytes * (state.inputs - 1), cost.reduce_rate);
-  }
-  const bool kept = state.receives.count > 0 && state.sends.count == 0;
-  if (kept && cost.unpack_rate != Bandwidth::max()) { return transfer_time(state.bytes, cost.unpack_rate); }
-  const bool local_copy = state.receives.count == 0 && state.sends.count == 0;
-  if (local_copy && cost.copy_rate != Bandwidth::max()) { return transfer_time(state.bytes, cost.copy_rate); }
-  return Time::zero();
+  return athanor::local_work({state.bytes, state.receives, state.sends, state.inputs}, cost);
 }
 
 /// Of what a primitive begins on.
@@ -112,9 +106,7 @@ void NetworkSubstrate::ending(LaneIndex lane) {
 }
 
 Bytes NetworkSubstrate::wire_bytes(ConnectionId connection, Bytes payload) const {
-  const ConnectionCost& cost = this->cost(connection);
-  if (cost.wire_numerator == cost.wire_denominator) { return payload; }
-  return scaled_up(payload, {cost.wire_numerator, cost.wire_denominator});
+  return athanor::wire_bytes(payload, cost(connection));
 }
 
 void NetworkSubstrate::send(LaneIndex lane) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/execution/block_folding.hpp"
+#include "models/network/slack_links.hpp"
 
 namespace athanor {
 
@@ -22,7 +23,10 @@ PreparedSchedule prepare(const Schedule& schedule, const Cluster& cluster, const
   MappedSchedule mapped = lay_out(schedule, cluster, placement, costs);
   mapped.in_calls = in_calls;
   assign_starts(mapped, options.jobs);
-  if (classes) { mapped = fold(mapped, schedule); }
+  if (classes) {
+    mark_slack_links(mapped.network.graph);
+    mapped = fold(mapped, schedule);
+  }
   return {std::move(mapped), false};
 }
 

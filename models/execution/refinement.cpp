@@ -51,7 +51,9 @@ std::vector<Colour> first_colours(const MappedSchedule& whole, const Schedule& s
 
 std::vector<Colour> first_colours(const IdVector<LinkIndex, FlowGraph::Link>& links) {
   std::vector<Colour> colours;
-  for (const FlowGraph::Link& link : links) { colours.push_back(static_cast<Colour>(link.rate.count())); }
+  for (const FlowGraph::Link& link : links) {
+    colours.push_back(mix(mix(1, static_cast<Colour>(link.rate.count())), link.slack ? 1 : 0));
+  }
   return colours;
 }
 
@@ -102,6 +104,29 @@ class Refinement {
       split_lanes();
       split_connections();
     } while (!open_links_.empty() || !open_lanes_.empty());
+    split_slack_links();
+  }
+
+  /// By what crosses them, which they tell nothing of, and where on its path. Those of a quotient stay as they are.
+  void split_slack_links() {
+    const auto& links = whole_.network.graph.links;
+    if (std::none_of(links.begin(), links.end(), [](const FlowGraph::Link& link) { return link.slack; })) { return; }
+    std::vector<Colour> sums(links.size());
+    for (const LinkIndex link : links.ids()) {
+      if (members_ != nullptr && links[link].slack) { sums[link.value] = mix(1, link.value); }
+    }
+    for (const ConnectionId connection : whole_.connections.ids()) {
+      each_pair(connection, [&](const FlowGraph::Connection& pair, Colour number) {
+        Colour place = number << 32U;
+        for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
+          ++place;
+          if (members_ != nullptr || !is_slack(use)) { continue; }
+          sums[use.link.value] += mix(mix(1, connections_.of(connection.value)), place);
+        }
+      });
+    }
+    open_links_.add_all();
+    links_.split(open_links_.take(), sums);
   }
 
   std::vector<Colour> colours_of_all_connections() const {
@@ -190,6 +215,7 @@ class Refinement {
     each_pair(i, [&](const FlowGraph::Connection& pair, Colour) {
       colour = mix(colour, static_cast<Colour>(pair.latency.count()));
       for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
+        if (is_slack(use)) { continue; }
         colour = mix(colour, links_.of(use.link.value) + ((times(i, use) - 1) << 32U));
       }
     });
@@ -232,6 +258,8 @@ class Refinement {
     return colour;
   }
 
+  bool is_slack(const FlowGraph::Use& use) const { return whole_.network.graph.links[use.link].slack; }
+
   /// How many ports of one lane the port of this connection stands for.
   Colour ports_of(LaneIndex lane, ConnectionId connection) const {
     return members_ == nullptr ? 1 : members_->connections[connection.value] / members_->lanes[lane.value];
@@ -263,7 +291,9 @@ class Refinement {
     each_pair(connection, [&](const FlowGraph::Connection& pair, Colour pair_number) {
       Colour place = pair_number << 32U;
       for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
-        sums_[use.link.value] += times * use.flows * mix(mix(1, number), place++);
+        ++place;
+        if (is_slack(use)) { continue; }
+        sums_[use.link.value] += times * use.flows * mix(mix(1, number), place);
         open_links_.add(use.link.value);
       }
     });
@@ -286,16 +316,18 @@ class Refinement {
     first_lane_.push_back(whole_.lanes.next().value);
   }
 
-  /// The connections that cross each link.
+  /// The connections that cross each link, but slack ones.
   void list_users() {
     first_user_.assign(whole_.network.graph.links.size() + 1, 0);
-    for (const auto& use : whole_.network.graph.uses) { ++first_user_[use.link.value + 1]; }
+    for (const auto& use : whole_.network.graph.uses) { first_user_[use.link.value + 1] += is_slack(use) ? 0 : 1; }
     for (std::size_t link = 1; link < first_user_.size(); ++link) { first_user_[link] += first_user_[link - 1]; }
     users_.resize(first_user_.back());
     std::vector<std::size_t> next(first_user_.begin(), first_user_.end() - 1);
     for (const ConnectionId connection : whole_.connections.ids()) {
       each_pair(connection, [&](const FlowGraph::Connection& pair, Colour) {
-        for (const FlowGraph::Use& use : whole_.network.path_of(pair)) { users_[next[use.link.value]++] = connection; }
+        for (const FlowGraph::Use& use : whole_.network.path_of(pair)) {
+          if (!is_slack(use)) { users_[next[use.link.value]++] = connection; }
+        }
       });
     }
   }

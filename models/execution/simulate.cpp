@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "models/execution/execution_observer.hpp"
 #include "models/execution/executor.hpp"
@@ -11,6 +12,7 @@
 #include "models/execution/network_substrate.hpp"
 #include "models/execution/prepare.hpp"
 #include "models/execution/repetition.hpp"
+#include "models/execution/unshared_run.hpp"
 #include "sim/check.hpp"
 #include "topologies/cluster.hpp"
 
@@ -54,16 +56,53 @@ std::vector<Time> ends(const MappedSchedule& mapped, const Executor& executor, c
 
 namespace {
 
-Time first_end(const MappedSchedule& mapped, const Executor& executor, std::uint32_t ranks) {
-  Time first = executor.finish_time();
+/// `finish`: of all lanes. `end_of(lane)`: of each.
+template <class EndOf>
+Time first_end(const MappedSchedule& mapped, Time finish, std::uint32_t ranks, const EndOf& end_of) {
+  Time first = finish;
   for (AgentId agent{0}; agent.value < ranks; ++agent.value) {
     Time end;
     for (std::size_t i = mapped.first_lane[agent]; i < mapped.end_of_lanes(agent); ++i) {
-      end = std::max(end, executor.end_of(mapped.lane_of[i]));
+      end = std::max(end, end_of(mapped.lane_of[i]));
     }
     if (end > Time::zero()) { first = std::min(first, end); }
   }
   return first;
+}
+
+NetworkUse use_of(const FabricConnections& connections, const UnsharedOutcome& outcome, bool each_link) {
+  NetworkUse use;
+  use.observed = outcome.finish;
+  for (const LinkIndex link : connections.links.ids()) {
+    use.loads.push_back({connections.links[link], connections.link_members[link], outcome.carried[link]});
+  }
+  if (!each_link || connections.all_links.empty()) { return use; }
+  const std::vector<LinkLoad> classes = std::move(use.loads);
+  use.loads.clear();
+  for (const LinkIndex link : connections.all_links.ids()) {
+    use.loads.push_back({connections.all_links[link], 1, classes[connections.class_of_link[link].value].carried});
+  }
+  return use;
+}
+
+/// Nothing where events are needed, or wanted by somebody who watches them.
+std::optional<Simulated> simulate_unshared(const PreparedSchedule& prepared, const Schedule& schedule,
+                                           const CostModel& costs, const SimulationOptions& options) {
+  const MappedSchedule& mapped = prepared.mapped;
+  const bool watched = options.timeline != nullptr || !options.observers.empty() || options.count_ports;
+  if (watched || !options.repeat_loops) { return {}; }
+  const auto outcome = run_unshared(mapped, schedule, costs.element_size(), costs.slots(), options);
+  if (!outcome) { return {}; }
+  Simulated result;
+  result.time = outcome->finish;
+  result.first_end = first_end(mapped, outcome->finish, schedule.agent_count().ranks,
+                               [&](LaneIndex lane) { return outcome->ends[lane]; });
+  result.network = use_of(mapped.network, *outcome, options.each_link);
+  result.lanes = static_cast<std::uint32_t>(mapped.lanes.size());
+  result.all_lanes = static_cast<std::uint32_t>(mapped.lane_of.size());
+  result.by_blocks = prepared.by_blocks;
+  result.primitives = outcome->primitives;
+  return result;
 }
 
 }  // namespace
@@ -76,6 +115,9 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
 
 Simulated simulate(const PreparedSchedule& prepared, const Schedule& schedule, const Cluster& cluster,
                    const Placement& placement, const CostModel& costs, const SimulationOptions& options) {
+  if (std::optional<Simulated> unshared = simulate_unshared(prepared, schedule, costs, options)) {
+    return std::move(*unshared);
+  }
   const MappedSchedule& mapped = prepared.mapped;
   const bool packets = options.level == NetworkLevel::packet;
   Simulator simulator(options.stop);
@@ -96,7 +138,8 @@ Simulated simulate(const PreparedSchedule& prepared, const Schedule& schedule, c
 
   Simulated result;
   result.time = executor.finish_time();
-  result.first_end = first_end(mapped, executor, schedule.agent_count().ranks);
+  result.first_end = first_end(mapped, result.time, schedule.agent_count().ranks,
+                               [&](LaneIndex lane) { return executor.end_of(lane); });
   result.ends = ends(mapped, executor, options.jobs);
   result.network = network.use(result.time);
   result.lanes = static_cast<std::uint32_t>(mapped.lanes.size());

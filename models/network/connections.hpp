@@ -52,6 +52,13 @@ struct FabricConnections {
   std::span<const FlowGraph::Use> path_of(const FlowGraph::Connection& pair) const {
     return std::span(graph.uses).subspan(pair.first_use, pair.uses);
   }
+  /// Those by which slack links are crossed: on a path of its own, or those beside that of a class.
+  template <class Visit>
+  void each_slack_use(const FlowGraph::Connection& pair, Visit visit) const {
+    for (const FlowGraph::Use& use : std::span(graph.uses).subspan(pair.first_use, pair.uses + pair.beside)) {
+      if (graph.links[use.link].slack && use.flows > 0) { visit(use); }
+    }
+  }
   /// Of the connection's slowest queue pair.
   Time latency(ConnectionId connection) const;
 };

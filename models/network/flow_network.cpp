@@ -41,6 +41,20 @@ FlowNetwork::FlowNetwork(Simulator& simulator, const FlowGraph& graph, MoveListe
     self.latency = given.latency;
     connections_.push_back(self);
   }
+  list_users_of_slack(graph);
+}
+
+void FlowNetwork::list_users_of_slack(const FlowGraph& graph) {
+  const auto is_slack = [](const FlowGraph::Link& link) { return link.slack; };
+  if (std::none_of(graph.links.begin(), graph.links.end(), is_slack)) { return; }
+  users_of_slack_.resize(graph.links.size());
+  for (const ConnectionId c : graph.connections.ids()) {
+    const FlowGraph::Connection& connection = graph.connections[c];
+    for (std::uint32_t u = 0; u < connection.uses + connection.beside; ++u) {
+      const FlowGraph::Use& use = graph.uses[connection.first_use + u];
+      if (graph.links[use.link].slack && use.flows > 0) { users_of_slack_[use.link].push_back({c, use.flows}); }
+    }
+  }
 }
 
 void FlowNetwork::move(ConnectionId connection, Bytes size) {
@@ -175,16 +189,17 @@ void FlowNetwork::deliver(ConnectionId connection) {
 
 Bytes FlowNetwork::carried(LinkIndex link) const {
   Bytes sum = skipped_[link];
-  shares_.for_each_user(link, [&](ConnectionId c, std::uint32_t flows) {
-    const Connection& self = connections_[c];
-    Bytes moved = self.injected;
-    if (self.busy) {
-      const Wide under_way = queues_.front(c).count() * kPartsPerByte - remaining_now(self);
-      moved += Bytes{static_cast<std::int64_t>(under_way / kPartsPerByte)};
-    }
-    sum += moved * flows;
-  });
+  shares_.for_each_user(link, [&](ConnectionId c, std::uint32_t flows) { sum += carried_by(c) * flows; });
+  if (users_of_slack_.empty()) { return sum; }
+  for (const User& user : users_of_slack_[link]) { sum += carried_by(user.connection) * user.flows; }
   return sum;
+}
+
+Bytes FlowNetwork::carried_by(ConnectionId connection) const {
+  const Connection& self = connections_[connection];
+  if (!self.busy) { return self.injected; }
+  const Wide under_way = queues_.front(connection).count() * kPartsPerByte - remaining_now(self);
+  return self.injected + Bytes{static_cast<std::int64_t>(under_way / kPartsPerByte)};
 }
 
 void FlowNetwork::snapshot(std::vector<std::int64_t>& state) const {

@@ -49,6 +49,11 @@ class FlowNetwork final : public Network, public Actor {
     std::uint32_t delivered = 0;  ///< messages
   };
 
+  struct User {
+    ConnectionId connection;
+    std::uint32_t flows = 0;
+  };
+
   void begin(ConnectionId connection);
   void begin_at_once(ConnectionId connection, Bytes size);
   void begin_injection(ConnectionId connection);
@@ -60,11 +65,15 @@ class FlowNetwork final : public Network, public Actor {
   void deliver(ConnectionId connection);
   Time duration(Connection& self, Bytes size) const;
   Wide remaining_now(const Connection& self) const;
+  void list_users_of_slack(const FlowGraph& graph);
+  Bytes carried_by(ConnectionId connection) const;
 
   Simulator& simulator_;
   MoveListener& listener_;
   IdVector<ConnectionId, Connection> connections_;
   CarriedBytes skipped_;  ///< carried by each link in repetitions that were not simulated
+  /// What crosses each slack link, of which the shares know nothing; empty where there is none.
+  IdVector<LinkIndex, std::vector<User>> users_of_slack_;
   std::vector<ConnectionId> starting_;
   MaxMinShares shares_;
   MessageQueues queues_;

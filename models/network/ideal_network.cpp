@@ -48,7 +48,8 @@ void IdealNetwork::give(const NoticeQueue::Entry& entry) {
   switch (entry.notice) {
     case Notice::injected: {
       const FlowGraph::Connection& connection = graph_.connections[entry.connection];
-      for (std::uint32_t u = connection.first_use; u < connection.first_use + connection.uses; ++u) {
+      const std::uint32_t end = connection.first_use + connection.uses + connection.beside;
+      for (std::uint32_t u = connection.first_use; u < end; ++u) {
         carried_[graph_.uses[u].link] += Bytes{entry.note} * graph_.uses[u].flows;
       }
       return listener_.injected(entry.connection);

@@ -40,6 +40,7 @@ void MaxMinShares::add_flow(const FlowGraph& graph, const FlowGraph::Connection&
   Flow flow;
   flow.first_use = static_cast<std::uint32_t>(uses_.size());
   for (std::uint32_t u = connection.first_use; u < connection.first_use + connection.uses; ++u) {
+    if (graph.links[graph.uses[u].link].slack) { continue; }
     const auto same = std::find_if(uses_.begin() + flow.first_use, uses_.end(),
                                    [&](const Use& use) { return use.link == graph.uses[u].link; });
     if (same != uses_.end()) {

@@ -41,7 +41,8 @@ class MaxMinShares {
   /// What all active connections take of one link of the class.
   FineRate used(LinkIndex link) const { return links_[link].used; }
 
-  /// Calls visit(connection, flows) for every connection of the graph that uses the link, active or not.
+  /// Calls visit(connection, flows) for every connection of the graph that uses the link, active or not; for none where
+  /// the link is slack.
   template <class Visit>
   void for_each_user(LinkIndex link, Visit visit) const {
     for (std::uint32_t m = links_[link].first; m < first_member(LinkIndex{link.value + 1}); ++m) {

@@ -13,7 +13,7 @@ void check_connection(const FlowGraph& graph, ConnectionId id) {
   require(connection.cap > Bandwidth::zero(), "connection {} has no rate", index);
   require(connection.latency >= Time::zero() && connection.grain >= Bytes::zero(),
           "connection {} has a negative latency or grain", index);
-  require(std::size_t{connection.first_use} + connection.uses <= graph.uses.size(),
+  require(std::size_t{connection.first_use} + connection.uses + connection.beside <= graph.uses.size(),
           "connection {} uses more than the graph lists", index);
 }
 }  // namespace
@@ -23,8 +23,8 @@ void check(const FlowGraph& graph) {
     require(graph.links[link].rate > Bandwidth::zero(), "link {} has no rate", link.value);
   }
   for (const FlowGraph::Use& use : graph.uses) {
-    require(use.link < graph.links.next() && use.flows > 0, "a path uses link {} of {}, {} times", use.link.value,
-            graph.links.size(), use.flows);
+    require(use.link < graph.links.next() && (use.flows > 0 || graph.links[use.link].slack),
+            "a path uses link {} of {}, {} times", use.link.value, graph.links.size(), use.flows);
   }
   for (const ConnectionId id : graph.connections.ids()) { check_connection(graph, id); }
 }

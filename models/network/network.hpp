@@ -18,11 +18,14 @@ using CarriedBytes = IdVector<LinkIndex, Bytes>;
 struct FlowGraph {
   struct Link {
     Bandwidth rate;
+    bool slack = false;  ///< never decides a rate (SlackLinks), so that it need not tell apart those that cross it
   };
   /// One link on a connection's path.
   struct Use {
     LinkIndex link;
-    std::uint32_t flows = 1;  ///< members of the connection's class that cross one link of the link's class
+    /// Members of the connection's class that cross one link of the link's class. 0: a slack link on the path of the
+    /// member that stands for its class; how many cross it is told `beside`.
+    std::uint32_t flows = 1;
   };
   struct Connection {
     Time latency;                 ///< of the whole path, and of software
@@ -30,6 +33,7 @@ struct FlowGraph {
     Bytes grain;                  ///< of the first part that is reported on its own; 0: none is
     std::uint32_t first_use = 0;  ///< into `uses`
     std::uint32_t uses = 0;       ///< 0: the two ends are one device, and only `cap` limits
+    std::uint32_t beside = 0;     ///< of a class: further uses behind them, slack links that some member crosses
   };
   IdVector<LinkIndex, Link> links;
   IdVector<ConnectionId, Connection> connections;

@@ -133,7 +133,7 @@ void run_flows(benchmark::State& state, bool random_sizes) {
 }
 void flows_of_random_size(benchmark::State& state) { run_flows(state, true); }
 void flows_of_equal_size(benchmark::State& state) { run_flows(state, false); }
-BENCHMARK(flows_of_random_size)->Arg(1000)->Arg(10'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(flows_of_random_size)->Arg(1000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
 BENCHMARK(flows_of_equal_size)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
 void cold_solve(benchmark::State& state) {

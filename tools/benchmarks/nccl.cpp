@@ -21,8 +21,9 @@ namespace {
 using namespace literals;
 
 /// scenarios/nccl_sweep.json with one of its cases.
-Scenario sweep_of(const std::string& name) {
+Scenario sweep_of(const std::string& name, const std::vector<std::string>& settings = {}) {
   ScenarioChanges changes;
+  changes.settings = settings;
   changes.cases = {name};
   Problems problems;
   const Library library(data_directory());
@@ -57,6 +58,23 @@ void sweep(benchmark::State& state) {
   state.counters["peak_MB"] = memory.megabytes();
 }
 
+/// All-reduce at three sizes by ECMP, by which hardly two nodes have like neighbours.
+void by_ecmp(benchmark::State& state) {
+  const PeakMemory memory;
+  const Scenario scenario = sweep_of(nodes_of(state), {"/network/routing=ecmp"});
+  const Case& one = scenario.cases.front();
+  const CollectiveSetup& setup = one.as<CollectiveExperiment>()->setup();
+  Time sum;
+  for (auto iteration : state) {
+    static_cast<void>(iteration);
+    for (const Bytes size : {1_MiB, 64_MiB, 1_GiB}) {
+      sum += run_collective(setup.request(one.platform, size, {})).time;
+    }
+  }
+  state.counters["simulated_s"] = seconds(sum) / static_cast<double>(state.iterations());
+  state.counters["peak_MB"] = memory.megabytes();
+}
+
 /// Every candidate of one size beside NCCL's predictions, channels and phases.
 void explanation(benchmark::State& state) {
   const Scenario scenario = sweep_of(nodes_of(state));
@@ -83,6 +101,7 @@ void choice_of_nccl(benchmark::State& state) {
 BENCHMARK(read_case_of_nccl)->Name("nccl_read")->Arg(2)->Arg(128)->Unit(benchmark::kMillisecond);
 BENCHMARK(choice_of_nccl)->Name("nccl_choice")->Arg(2)->Arg(128)->Unit(benchmark::kMicrosecond);
 BENCHMARK(sweep)->Name("nccl_sweep")->Arg(2)->Arg(128)->Unit(benchmark::kSecond);
+BENCHMARK(by_ecmp)->Name("nccl_ecmp")->Arg(128)->Unit(benchmark::kSecond);
 BENCHMARK(explanation)->Name("nccl_explain")->Arg(2)->Arg(128)->Unit(benchmark::kSecond);
 
 }  // namespace athanor

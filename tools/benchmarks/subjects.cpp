@@ -54,16 +54,23 @@ Cluster square_fat_tree(std::uint32_t hosts_in_all) {
   return on_fat_tree(hosts(hosts_in_all), 0, spec, {Routing::d_mod_k});
 }
 
-Cluster fat_tree_of_radix(std::uint32_t hosts_in_all, std::uint32_t radix) {
+Cluster fat_tree_of_radix(std::uint32_t hosts_in_all, std::uint32_t radix, Routing routing) {
   ClosSpec spec = clos(cable(50_GBps, 50_ns, 200_ns));
   spec.radix = radix;
-  return on_fat_tree(hosts(hosts_in_all), 0, spec, {Routing::d_mod_k});
+  return on_fat_tree(hosts(hosts_in_all), 0, spec, {routing});
 }
 
 Cluster rail_optimized_nodes(std::uint32_t count) {
   ClosSpec spec = clos(cable(50_GBps, 50_ns, 200_ns));
   spec.radix = 64;
   return on_fat_tree(nodes(count, nvswitch_node()), 8, spec, {});
+}
+
+Cluster nodes_across_leaves(std::uint32_t count) {
+  ClosSpec spec = clos(cable(50_GBps, 50_ns, 200_ns));
+  spec.radix = 64;
+  spec.hosts_per_leaf = 12;
+  return on_fat_tree(nodes(count, nvswitch_node()), 0, spec, {Routing::d_mod_k});
 }
 
 ConnectionCost HardwareOnly::connection(AgentId, AgentId, std::span<const LinkId>) const {

@@ -12,10 +12,13 @@ namespace athanor {
 Cluster square_fat_tree(std::uint32_t hosts);
 
 /// The same with as many tiers as switches of `radix` ports need.
-Cluster fat_tree_of_radix(std::uint32_t hosts, std::uint32_t radix);
+Cluster fat_tree_of_radix(std::uint32_t hosts, std::uint32_t radix, Routing routing = Routing::d_mod_k);
 
 /// Nodes of eight GPUs on an NVSwitch and eight NICs, like a DGX H100, on a rail-optimized fabric of radix 64.
 Cluster rail_optimized_nodes(std::uint32_t nodes);
+
+/// The same nodes on a fat tree of radix 64 with twelve NICs on a leaf: every other node straddles two leaves.
+Cluster nodes_across_leaves(std::uint32_t nodes);
 
 /// No software cost; a send ends when it is delivered.
 class HardwareOnly final : public CostModel {
