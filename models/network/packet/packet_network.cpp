@@ -76,10 +76,12 @@ void PacketNetwork::expect_pause(LinkIndex link, Time when) {
 void PacketNetwork::ask(DeviceIndex device, Time when) {
   const std::int64_t window = window_of(when);
   require(window > working_, "window {} is asked for while {} is worked off", window, working_);
-  wheel_.ask(device, window, window_of(simulator_.now()));
-  if (window < alarm_) {
-    alarm_ = window;
-    at(window_ * window, Kind::window, 0);
+  const std::int64_t now = window_of(simulator_.now());
+  wheel_.ask(device, window, now);
+  const std::int64_t look = std::min(window, now + WindowWheel::kMostAhead);
+  if (look < alarm_) {
+    alarm_ = look;
+    at(window_ * look, Kind::window, 0);
   }
 }
 
