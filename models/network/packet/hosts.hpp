@@ -52,8 +52,7 @@ class Hosts {
   Bytes arrived(ConnectionId flow) const { return Bytes{receivers_[flow].arrived}; }
 
  private:
-  struct Receiver {
-    Marks there;                ///< selective: packets that have arrived
+  struct alignas(64) Receiver {
     std::uint32_t highest = 0;  ///< selective: packets before this one have arrived or were told to be missing
     bool marked = false;        ///< a packet since the last acknowledgement
     std::uint32_t granted = 0;  ///< pull: packets that the sender may send in all, the first window included
@@ -64,6 +63,7 @@ class Hosts {
     std::int64_t arrived = 0;          ///< payload of the message that is arriving
     bool missing_told = false;         ///< a negative acknowledgement of `expected` is out
     bool grain_told = false;           ///< of the message that is arriving
+    Marks there;                       ///< selective: packets that have arrived
   };
   struct Paced {
     Time when;
@@ -77,7 +77,7 @@ class Hosts {
     bool due = false;
   };
   /// Who sends by a port.
-  struct Outlet {
+  struct alignas(64) Outlet {
     Ring<ConnectionId> ready;  ///< flows, in turn
     std::priority_queue<Paced, std::vector<Paced>, std::greater<>> paced;
     Time service_due = Time::max();  ///< serve_at was asked for

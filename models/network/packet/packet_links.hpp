@@ -37,7 +37,8 @@ class PacketLinks {
     for (const PacketTopology::Link& link : plan.links) {
       const PacketTopology::Device& target = plan.devices[link.target];
       ports_.emplace_back(link.rate, link.framing);
-      lanes_.push_back({{}, 0, Time::zero(), link.latency, !target.host && plan.switches[target.spec].cut_through});
+      const bool cut_through = !target.host && plan.switches[target.spec].cut_through;
+      lanes_.push_back({{}, 0, Time::zero(), link.latency, link.target, target.host, cut_through});
     }
     for (const LinkIndex link : plan.links.ids()) {
       if (under_credits(link)) { ports_[link].await_credits(credits(link)); }
@@ -59,6 +60,9 @@ class PacketLinks {
 
   const PacketTopology& plan() const { return plan_; }
   const PacketTopology::Link& link(LinkIndex link) const { return plan_.links[link]; }
+  /// As the plan has them.
+  DeviceIndex target(LinkIndex link) const { return lanes_[link].target; }
+  bool leads_to_host(LinkIndex link) const { return lanes_[link].to_host; }
   Port& port(LinkIndex link) { return ports_[link]; }
   const Port& port(LinkIndex link) const { return ports_[link]; }
   Ring<Flight>& flights(LinkIndex link) { return lanes_[link].flights; }
@@ -156,6 +160,8 @@ class PacketLinks {
     std::int64_t carried = 0;
     Time last;  ///< bit that left
     Time latency;
+    DeviceIndex target;
+    bool to_host = false;
     bool cut_through = false;  ///< leads to a switch that sends packets on while they arrive
   };
 

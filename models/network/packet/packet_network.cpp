@@ -36,6 +36,7 @@ PacketNetwork::PacketNetwork(Simulator& simulator, const PacketTopology& plan, c
       self_(simulator.add(*this)),
       window_(std::min(lookahead(plan), most_window)),
       wheel_(plan.devices.size()),
+      begin_(Time::zero() - window_),
       search_interval_(transport.timeout),
       name_([](LinkIndex link) { return fmt::format("link {}", link.value); }),
       free_(plan.flows.size()),
@@ -61,10 +62,9 @@ void PacketNetwork::move_within_device(ConnectionId flow, Bytes size) {
 }
 
 void PacketNetwork::expect_arrival(LinkIndex link, Time when) {
-  const DeviceIndex target = links_.link(link).target;
-  if (links_.plan().devices[target].host) { return at(when, Kind::arrival, link.value); }
+  if (links_.leads_to_host(link)) { return at(when, Kind::arrival, link.value); }
   switches_.expect(link);
-  ask(target, when);
+  ask(links_.target(link), when);
 }
 
 void PacketNetwork::expect_pause(LinkIndex link, Time when) {
@@ -76,23 +76,29 @@ void PacketNetwork::expect_pause(LinkIndex link, Time when) {
 void PacketNetwork::ask(DeviceIndex device, Time when) {
   const std::int64_t window = window_of(when);
   require(window > working_, "window {} is asked for while {} is worked off", window, working_);
-  wheel_.ask(device, window, window_of(simulator_.now()));
-  if (window < alarm_) {
-    alarm_ = window;
-    at(window_ * window, Kind::window, 0);
+  const std::int64_t now = window_of(simulator_.now());
+  wheel_.ask(device, window, now);
+  const std::int64_t look = std::min(window, now + WindowWheel::kMostAhead);
+  if (look < alarm_) {
+    alarm_ = look;
+    at(window_ * look, Kind::window, 0);
   }
 }
 
 void PacketNetwork::work() {
   working_ = window_of(simulator_.now());
+  begin_ = window_ * working_;
   if (working_ == alarm_) { alarm_ = INT64_MAX; }
   devices_.clear();
   wheel_.take(working_, devices_);
-  const Time end = window_ * (working_ + 1);
-  for (std::size_t k = 0; k < devices_.size(); ++k) {
+  const Time end = begin_ + window_;
+  const std::size_t count = devices_.size();
+  for (std::size_t k = 0; k < count; ++k) {
     const DeviceIndex device = devices_[k];
-    if (k + 2 < devices_.size()) { switches_.approach(devices_[k + 2]); }
-    if (k + 1 < devices_.size()) { switches_.approach_flights(devices_[k + 1]); }
+    if (k + 4 < count) { switches_.approach(devices_[k + 4]); }
+    if (k + 3 < count) { switches_.approach_lists(devices_[k + 3]); }
+    if (k + 2 < count) { switches_.approach_links(devices_[k + 2]); }
+    if (k + 1 < count) { switches_.approach_packets(devices_[k + 1]); }
     const Time next = switches_.work(device, end);
     if (next != Time::max()) { wheel_.ask(device, std::max(window_of(next), working_ + 1), working_); }
   }

@@ -62,7 +62,12 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
   void at(Time when, Kind kind, std::uint32_t index) {
     simulator_.at(when, self_, std::uint64_t{index} << 8U | static_cast<std::uint64_t>(kind));
   }
-  std::int64_t window_of(Time when) const { return when.count() / window_.count(); }
+  /// Mostly one of the next, found without a division.
+  std::int64_t window_of(Time when) const {
+    const Time since = when - begin_;
+    if (since < Time::zero() || since >= window_ * 3) { return when.count() / window_.count(); }
+    return working_ + (since >= window_ ? 1 : 0) + (since >= window_ + window_ ? 1 : 0);
+  }
   void move_within_device(ConnectionId flow, Bytes size);
   void ask(DeviceIndex device, Time when);
   void work();
@@ -76,6 +81,7 @@ class PacketNetwork final : public Network, public Actor, private LinkListener, 
   WindowWheel wheel_;
   std::int64_t alarm_ = INT64_MAX;  ///< the earliest window for which an event is pending
   std::int64_t working_ = -1;       ///< the latest window that was worked off
+  Time begin_;                      ///< of it
   Time search_interval_;            ///< between two searches for a deadlock
   Time next_search_;
   std::function<std::string(LinkIndex)> name_;

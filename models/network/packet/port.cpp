@@ -4,18 +4,6 @@
 
 namespace athanor {
 
-/// Strict priority: of what is ready when the transmitter is free the first class; else what is ready first.
-Port::Choice Port::choose() const {
-  Choice best;
-  for (auto open = static_cast<std::uint32_t>(waiting_ & ~stopped_); open != 0; open &= open - 1) {
-    const auto number = static_cast<std::uint32_t>(__builtin_ctz(open));
-    const Service& service = services_[number];
-    const Time start = std::max({free_, service.queue.front().ready, service.resumed});
-    if (start < best.start) { best = {number, start}; }
-  }
-  return best;
-}
-
 void Port::await_credits(std::uint32_t blocks) {
   credits_ = std::make_unique<PortCredits>();
   credited_ = true;
@@ -42,7 +30,7 @@ void Port::check_credit(std::uint32_t service) {
 }
 
 void Port::apply_pause() {
-  const Pause& pause = pauses_.front();
+  const Pause& pause = pauses_->front();
   const std::uint32_t bit = 1U << pause.service;
   if (credits_) {
     credits_->lanes[pause.service].limit = pause.limit;
@@ -57,34 +45,12 @@ void Port::apply_pause() {
     stopped_ = static_cast<std::uint8_t>(stopped_ & ~bit);
     services_[pause.service].resumed = pause.when;
   }
-  pauses_.pop();
-  pausing_ = !pauses_.empty();
-}
-
-bool Port::depart(Time until, Departure& departure) {
-  for (;;) {
-    const Choice choice = choose();
-    const Time last = std::min(choice.start, until);
-    if (pausing_ && pauses_.front().when <= last && pauses_.front().when < until) {
-      apply_pause();
-      continue;
-    }
-    if (choice.start >= until) { return false; }
-    Service& service = services_[choice.service];
-    departure.packet = service.queue.front().packet;
-    service.queue.pop();
-    free_ = choice.start + duration(departure.packet.bytes);
-    departure.end = free_;
-    service.bytes -= departure.packet.bytes;
-    bytes_ -= departure.packet.bytes;
-    if (service.queue.empty()) { waiting_ = static_cast<std::uint8_t>(waiting_ & ~(1U << choice.service)); }
-    if (credited_) { note_departed(choice.service, departure.packet.bytes); }
-    return true;
-  }
+  pauses_->pop();
+  pausing_ = !pauses_->empty();
 }
 
 void Port::apply_pauses(Time now) {
-  while (pausing_ && pauses_.front().when <= now) { apply_pause(); }
+  while (pausing_ && pauses_->front().when <= now) { apply_pause(); }
 }
 
 bool Port::stopped(std::uint8_t service, std::uint32_t bytes, Time now) {
@@ -94,15 +60,15 @@ bool Port::stopped(std::uint8_t service, std::uint32_t bytes, Time now) {
 }
 
 bool Port::stands(std::uint8_t service) const {
-  for (std::uint32_t p = 0; p < pauses_.size(); ++p) {
-    if (pauses_.at(p).service == service && !pauses_.at(p).stop) { return false; }
+  for (std::uint32_t p = 0; pauses_ && p < pauses_->size(); ++p) {
+    if (pauses_->at(p).service == service && !pauses_->at(p).stop) { return false; }
   }
   return (stopped_ >> service & 1U) != 0;
 }
 
 Time Port::next_start() const {
   const Time start = choose().start;
-  return !pausing_ ? start : std::min(start, pauses_.front().when);
+  return !pausing_ ? start : std::min(start, pauses_->front().when);
 }
 
 }  // namespace athanor

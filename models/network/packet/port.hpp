@@ -111,7 +111,8 @@ class Port {
   }
   /// Requires that `when` never falls.
   void pause(const Pause& pause) {
-    pauses_.push(pause);
+    if (!pauses_) { pauses_ = std::make_unique<Ring<Pause>>(); }
+    pauses_->push(pause);
     pausing_ = true;
   }
 
@@ -141,8 +142,16 @@ class Port {
   }
   void sent() { leaving_bytes_ = 0; }
 
-  /// Brings near what every packet touches, or the queue of a class.
+  /// Bring near what every packet touches, then what waits, in two steps; the queue of a class; its end.
   void approach() const { __builtin_prefetch(this); }
+  void approach_waiting() const {
+    for (std::uint32_t open = waiting_; open != 0; open &= open - 1) { approach_queue(first_of(open)); }
+  }
+  void approach_fronts() const {
+    for (std::uint32_t open = waiting_; open != 0; open &= open - 1) {
+      services_[first_of(open)].queue.approach_front();
+    }
+  }
   void approach_queue(std::uint8_t service) const { __builtin_prefetch(&services_[service]); }
   void approach_place(std::uint8_t service) const { services_[service].queue.approach_end(); }
 
@@ -169,6 +178,7 @@ class Port {
   bool stands(std::uint8_t service) const;
 
   bool idle() const { return waiting_ == 0; }
+  bool is_pausing() const { return pausing_; }
   /// When the transmitter is free of what has started.
   Time free() const { return free_; }
   /// Waiting, without what has started.
@@ -186,6 +196,7 @@ class Port {
     std::int64_t bytes = 0;
     Time resumed;  ///< when its last stop ended
   };
+  static std::uint8_t first_of(std::uint32_t bits) { return static_cast<std::uint8_t>(__builtin_ctz(bits)); }
   struct Choice {
     std::uint32_t service = kServices;
     Time start = Time::max();
@@ -210,10 +221,45 @@ class Port {
   bool pausing_ = false;      ///< `pauses_` is not empty
   bool credited_ = false;     ///< `credits_` is there
   Medium medium_;
-  Ring<Pause> pauses_;  ///< that have not begun to hold, in order of time
+  std::unique_ptr<Ring<Pause>> pauses_;      ///< that have not begun to hold, in order of time; none: never was one
+  std::array<Service, kServices> services_;  ///< of which the first two lie in one cache line each
   std::unique_ptr<PortCredits> credits_;
-  std::array<Service, kServices> services_;
   static_assert(kServices <= 8);
 };
+static_assert(sizeof(Port) <= 256, "a port takes four cache lines");
+
+/// Strict priority: of what is ready when the transmitter is free the first class; else what is ready first.
+inline Port::Choice Port::choose() const {
+  Choice best;
+  for (auto open = static_cast<std::uint32_t>(waiting_ & ~stopped_); open != 0; open &= open - 1) {
+    const auto number = static_cast<std::uint32_t>(__builtin_ctz(open));
+    const Service& service = services_[number];
+    const Time start = std::max({free_, service.queue.front().ready, service.resumed});
+    if (start < best.start) { best = {number, start}; }
+  }
+  return best;
+}
+
+inline bool Port::depart(Time until, Departure& departure) {
+  for (;;) {
+    const Choice choice = choose();
+    const Time last = std::min(choice.start, until);
+    if (pausing_ && pauses_->front().when <= last && pauses_->front().when < until) {
+      apply_pause();
+      continue;
+    }
+    if (choice.start >= until) { return false; }
+    Service& service = services_[choice.service];
+    departure.packet = service.queue.front().packet;
+    service.queue.pop();
+    free_ = choice.start + duration(departure.packet.bytes);
+    departure.end = free_;
+    service.bytes -= departure.packet.bytes;
+    bytes_ -= departure.packet.bytes;
+    if (service.queue.empty()) { waiting_ = static_cast<std::uint8_t>(waiting_ & ~(1U << choice.service)); }
+    if (credited_) { note_departed(choice.service, departure.packet.bytes); }
+    return true;
+  }
+}
 
 }  // namespace athanor

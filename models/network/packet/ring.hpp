@@ -19,14 +19,19 @@ class Ring {
   const T& at(std::uint32_t k) const { return places_[(first_ + k) & mask_]; }
   /// Bring near the oldest, or the place of the next one that is pushed.
   void approach_front() const {
-    if (places_) { __builtin_prefetch(&places_[first_]); }
+    if (places_) { approach(&places_[first_]); }
   }
   void approach_end() const {
-    if (places_) { __builtin_prefetch(&places_[(first_ + count_) & mask_]); }
+    if (places_) { approach(&places_[(first_ + count_) & mask_]); }
   }
   void pop() {
     first_ = (first_ + 1) & mask_;
     --count_;
+  }
+  /// The oldest so many, which stay where they are until something is pushed.
+  void pop(std::uint32_t count) {
+    first_ = (first_ + count) & mask_;
+    count_ -= count;
   }
   void push(const T& value) {
     if (count_ > mask_ || !places_) { grow(); }
@@ -34,6 +39,11 @@ class Ring {
   }
 
  private:
+  /// It may lie across two cache lines.
+  static void approach(const T* place) {
+    __builtin_prefetch(place);
+    __builtin_prefetch(reinterpret_cast<const char*>(place + 1) - 1);
+  }
   void grow() {
     const std::uint32_t capacity = places_ ? 2 * (mask_ + 1) : 4;
     std::unique_ptr<T[]> larger(new T[capacity]);

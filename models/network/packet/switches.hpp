@@ -6,6 +6,7 @@
 
 #include "models/network/packet/packet_counters.hpp"
 #include "models/network/packet/packet_links.hpp"
+#include "models/network/packet/turns.hpp"
 
 namespace athanor {
 
@@ -21,9 +22,11 @@ class Switches {
 
   /// A packet is in flight on a link to this switch, on which none was.
   void expect(LinkIndex link);
-  /// Bring near what work() will touch first, in two steps.
-  void approach(DeviceIndex device) const;
-  void approach_flights(DeviceIndex device) const;
+  /// Bring near what work() will touch first, in four steps.
+  void approach(DeviceIndex device) const { __builtin_prefetch(&devices_[device]); }
+  void approach_lists(DeviceIndex device) const;
+  void approach_links(DeviceIndex device) const;
+  void approach_packets(DeviceIndex device) const;
   /// All that happens at one switch before `end`. Returns when it has to work again: Time::max(): not before
   /// something new arrives.
   Time work(DeviceIndex device, Time end);
@@ -35,7 +38,7 @@ class Switches {
     std::array<std::int64_t, kServices> held{};  ///< bytes that came by the link and have not left
     std::uint32_t stopped = 0;                   ///< a bit for each class that its source was told to stop
   };
-  struct Device {
+  struct alignas(64) Device {
     std::int64_t held = 0;  ///< bytes in the buffer
     std::uint64_t draws = 0;
     std::vector<LinkIndex> arriving;  ///< links with packets in flight
@@ -48,21 +51,33 @@ class Switches {
     bool begun = false;
   };
   struct Arrival {
-    Time when;
-    LinkIndex link;
-    std::uint32_t order;  ///< within the window, into packets_
+    Moment moment = kNever;
+    std::uint32_t order = 0;         ///< of those of one moment
+    const Packet* packet = nullptr;  ///< where it was in flight; nobody launches onto the link meanwhile
+    bool operator<(const Arrival& other) const {
+      return moment != other.moment ? moment < other.moment : order < other.order;
+    }
   };
-  /// When a port has sent its packet, or may go on.
-  struct Turn {
-    Time when;
-    LinkIndex link;
-    bool operator>(const Turn& other) const { return when != other.when ? when > other.when : link > other.link; }
+  /// One switch in one window.
+  struct Visit {
+    DeviceIndex number;
+    Device& device;
+    const SwitchSpec& spec;
+    Time base;  ///< from which moments count
+    Time end;
+
+    Moment moment(Time when, LinkIndex link) const {
+      return static_cast<Moment>((when - base).count()) << 32U | link.value;
+    }
+    Time time(Moment moment) const { return base + Time{instant_of(moment)}; }
   };
 
-  void gather(Device& device, Time end);
-  void gather_turns(Device& device, Time end);
-  void settle(DeviceIndex number, Time now, std::size_t& next_arrival, Time end);
-  void arrive(DeviceIndex number, const Arrival& arrival, bool last, Time end);
+  Time gather(const Visit& visit);
+  Arrival* room_for(Arrival* next, std::size_t more);
+  void gather_turns(const Visit& visit);
+  const Arrival* settle(const Visit& visit, const Arrival* next);
+  void approach_places(const Arrival* next) const;
+  void arrive(const Visit& visit, const Arrival& arrival, Time now, bool last);
   bool admit(const SwitchSpec& spec, Device& device, LinkIndex out, Packet& packet);
   void balance(const SwitchSpec& spec, DeviceIndex number, Time now, Packet& packet);
   std::uint32_t flowlet_path(const SwitchSpec& spec, DeviceIndex number, Time now, ConnectionId flow);
@@ -70,18 +85,18 @@ class Switches {
                              std::uint32_t last);
   std::int64_t load(LinkIndex link, std::uint8_t service) const;
   void mark(const SwitchSpec& spec, DeviceIndex number, std::int64_t queue, Packet& packet);
-  void hold(DeviceIndex number, const Packet& packet, Time now);
-  void release(DeviceIndex number, LinkIndex link, Time now);
+  void hold(const Visit& visit, const Packet& packet, Time now);
+  void release(const Visit& visit, Port& port, Time now);
   void write_telemetry(LinkIndex link, const Packet& packet, Time left);
   void give_credit(const Port::Leaving& leaving, Time now);
   std::size_t limit_of(LinkIndex link, std::uint32_t service) const {
     return std::size_t{link.value} * kServices + service;
   }
-  void start_next(LinkIndex link, Time now, Time end);
-  void start(LinkIndex link, const Packet& packet, Time left, Time end);
-  void add_turn(LinkIndex link, Time end);
-  Time turn_of(LinkIndex link) const;
-  Time next_time(Device& device);
+  void start_next(const Visit& visit, LinkIndex link, Port& port, Time now);
+  void start(const Visit& visit, LinkIndex link, Port& port, const Packet& packet, Time left);
+  void add_turn(const Visit& visit, LinkIndex link, Time when);
+  static Time turn_of(const Port& port);
+  Time next_turn(Device& device);
 
   PacketLinks& links_;
   std::uint64_t seed_;
@@ -90,9 +105,9 @@ class Switches {
   std::vector<std::uint32_t> limits_;  ///< by link and class: credits given, in blocks; empty where nobody gives any
   IdVector<LinkIndex, std::uint8_t> is_sending_;  ///< it is in its device's `sending`
   IdVector<ConnectionId, Flowlet> flowlets_;      ///< empty where nobody uses them
-  std::vector<Arrival> arrivals_;
-  std::vector<Packet> packets_;
-  std::vector<Turn> turns_;          ///< a heap, the earliest first
+  std::vector<Arrival> arrivals_;  ///< of the window, the earliest first, up to `arrivals_end_`; kNever ends them
+  const Arrival* arrivals_end_ = nullptr;
+  Turns turns_;                      ///< when ports have sent their packets, or may go on
   std::vector<LinkIndex> starters_;  ///< links that may start a packet at the present instant
   SwitchCounters counters_;
 };

@@ -14,6 +14,9 @@ namespace athanor {
 /// being worked on are ever asked for.
 class WindowWheel {
  public:
+  /// Somebody has to look (first(), take()) at least once in so many windows, while anything is asked for.
+  static constexpr std::int64_t kMostAhead = 1023;
+
   explicit WindowWheel(std::size_t devices) : next_(devices, kNever), slots_(kSlots) {}
 
   /// The device shall work in that window at the latest. `now`: the present one, which never falls.
@@ -54,7 +57,7 @@ class WindowWheel {
   }
 
  private:
-  static constexpr std::int64_t kSlots = 1024;
+  static constexpr std::int64_t kSlots = kMostAhead + 1;
   static constexpr std::int64_t kNever = INT64_MAX;
   static constexpr std::uint32_t kFar = 0x80000000U;  ///< put into the last slot, because its own lies beyond it
 
