@@ -61,7 +61,10 @@ PacketFabric random_fabric(Random& random) {
     const std::size_t to = (from + static_cast<std::size_t>(random.between(1, leaves - 1))) % leaves;
     const LinkIndex first = in[from][static_cast<std::size_t>(random.between(0, hosts - 1))];
     const LinkIndex last = fabric.back(in[to][static_cast<std::size_t>(random.between(0, hosts - 1))]);
-    PacketTopology::Flow flow{static_cast<std::uint32_t>(fabric.plan.hops.size()), 4, 0, 4, spines};
+    PacketTopology::Flow flow;
+    flow.first_hop = static_cast<std::uint32_t>(fabric.plan.hops.size());
+    flow.hops = flow.hops_back = 4;
+    flow.paths = spines;
     for (std::uint32_t s = 0; s < spines; ++s) {
       for (const LinkIndex hop : {first, up[from][s], fabric.back(up[to][s]), last}) {
         fabric.plan.hops.push_back(hop);
