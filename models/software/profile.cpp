@@ -71,6 +71,21 @@ static void visit(Fields& fields, GpuCosts& costs) {
   fields.optional("slots", costs.slots, "Messages that a connection holds", {1, 4096});
 }
 
+namespace {
+
+/// Whether messages between these nodes may be carried by what the profile's figures are of. Who told rows of a
+/// machine, or software of a pool, told that; and NICs of no kind on no InfiniBand may be any.
+bool has_transport(const Profile& profile, const Cluster& cluster) {
+  const bool told = profile.pooled || profile.fitted.rows > 0;
+  if (told || profile.transport.empty() || !cluster.identity) { return true; }
+  const NodeIdentity& own = *cluster.identity;
+  if (!own.transport.empty()) { return own.transport == profile.transport; }
+  const bool any = own.nic.empty() && !own.infiniband;
+  return any || may_drive(profile.transport, usual_transport(own.nic, own.infiniband));
+}
+
+}  // namespace
+
 bool Profile::covers(CollectiveKind kind, std::uint32_t ranks, Bytes size, const Cluster& cluster) const {
   const auto holds = [](const auto& list, const auto& value) {
     return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
@@ -78,7 +93,7 @@ bool Profile::covers(CollectiveKind kind, std::uint32_t ranks, Bytes size, const
   return holds(fitted.collectives, std::string(athanor::name(kind))) && holds(fitted.ranks, ranks) &&
          holds(fitted.gpus, gpu_name(cluster)) &&
          (fitted.nodes.empty() || holds(fitted.nodes, nodes_of(cluster, ranks))) && fitted.from <= size &&
-         size <= fitted.to;
+         size <= fitted.to && (nodes_of(cluster, ranks) == 1 || has_transport(*this, cluster));
 }
 
 namespace {
@@ -98,7 +113,7 @@ Knowledge knowledge_of(const Profile& profile, CollectiveKind kind, std::uint32_
   if (profile.covers(kind, ranks, size, cluster)) {
     return fitted.rows == 0 || is_near_told(fitted, size) ? Knowledge::sizes : Knowledge::two_rows;
   }
-  if (fitted.rows > 0) { return Knowledge::nothing; }
+  if (fitted.rows > 0 || (several_nodes && !has_transport(profile, cluster))) { return Knowledge::nothing; }
   const bool same_gpus = std::count(fitted.gpus.begin(), fitted.gpus.end(), gpu_name(cluster)) > 0;
   const bool same_nodes = std::any_of(fitted.nodes.begin(), fitted.nodes.end(),
                                       [&](std::uint32_t nodes) { return (nodes > 1) == several_nodes; });

@@ -32,4 +32,13 @@ std::string_view usual_transport(std::string_view nic, bool infiniband) {
   return infiniband ? "ib" : "roce";
 }
 
+bool may_drive(std::string_view transport, std::string_view usual) {
+  if (transport == usual) { return true; }
+  constexpr auto kOwn = [](std::string_view each) { return each == "ib" || each == "roce"; };
+  constexpr auto kEfa = [](std::string_view each) { return each.starts_with("efa"); };
+  constexpr auto kGoogle = [](std::string_view each) { return each == "gib" || each.starts_with("tcpx"); };
+  return (kOwn(usual) && kOwn(transport)) || (kEfa(usual) && kEfa(transport)) ||
+         (usual == "roce" && kGoogle(transport));
+}
+
 }  // namespace athanor

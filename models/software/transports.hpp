@@ -19,4 +19,8 @@ std::vector<std::string> transport_names();
 /// What carries messages where nobody says it: the one of this preset of NICs ("": not known), else NCCL's own.
 std::string_view usual_transport(std::string_view nic, bool infiniband);
 
+/// Whether NICs whose usual transport is the one may be driven by the other as well: Ethernet by any plugin for it, EFA
+/// with and without GPUDirect. NCCL's own is one for InfiniBand and RoCE.
+bool may_drive(std::string_view transport, std::string_view usual);
+
 }  // namespace athanor

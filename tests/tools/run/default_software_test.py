@@ -139,6 +139,13 @@ class Intervals(Runs):
             self.assertLess(row["time_low_us"], row["time_high_us"])
             self.assertLess(other["time_high_us"] / other["time_low_us"], row["time_high_us"] / row["time_low_us"])
 
+    def test_a_profile_of_another_transport_knows_nothing_of_these_nodes(self):
+        two = {"node": "DGX-H100", "nodes": 2, "fabric": {"kind": "star", "switch": "QM9700"}}
+        for profile, known in (("nccl-hopper-ib", "sizes"), ("nccl-h200-roce", "sizes"), ("nccl-efa", "nothing"), ("nccl-tcpxo", "nothing")):
+            row = self.rows(two, profile=profile)[-1]
+            self.assertEqual((profile, row["known"], row["extrapolated"]), (profile, known, known == "nothing"))
+        self.assertFalse(self.rows(two, software={"transport": "efa"})[-1]["extrapolated"])
+
     def test_a_winner_is_as_sure_as_intervals_allow(self):
         scenario = self.written({"cases": [{"name": name, "cluster": {"node": "DGX-H100"}, "profile": profile}
                                            for name, profile in (("a", "nccl-h100-nvswitch"), ("b", "nccl-generic-hopper"))],
