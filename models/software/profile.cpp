@@ -93,7 +93,7 @@ bool Profile::covers(CollectiveKind kind, std::uint32_t ranks, Bytes size, const
   return holds(fitted.collectives, std::string(athanor::name(kind))) && holds(fitted.ranks, ranks) &&
          holds(fitted.gpus, gpu_name(cluster)) &&
          (fitted.nodes.empty() || holds(fitted.nodes, nodes_of(cluster, ranks))) && fitted.from <= size &&
-         size <= fitted.to && (nodes_of(cluster, ranks) == 1 || has_transport(*this, cluster));
+         size <= fitted.to && (has_transport(*this, cluster) || nodes_of(cluster, ranks) == 1);
 }
 
 namespace {

@@ -1,17 +1,19 @@
 #include "models/software/transports.hpp"
 
+#include <algorithm>
+
 namespace athanor {
 
 const std::vector<Transport>& transports() {
   static const std::vector<Transport> kAll{
-      {"ib", "NCCL's own, over InfiniBand with GPUDirect RDMA"},
-      {"roce", "NCCL's own, over Ethernet with RoCE and GPUDirect RDMA"},
-      {"efa", "aws-ofi-nccl over AWS's EFA, with GPUDirect RDMA", "EFA"},
-      {"efa-host", "aws-ofi-nccl over AWS's EFA, by the memory of the host", "EFA-100"},
+      {"ib", "NCCL's own, over InfiniBand with GPUDirect RDMA", "", false, "roce"},
+      {"roce", "NCCL's own, over Ethernet with RoCE and GPUDirect RDMA", "", false, "ib"},
+      {"efa", "aws-ofi-nccl over AWS's EFA, with GPUDirect RDMA", "EFA", false, "efa-host"},
+      {"efa-host", "aws-ofi-nccl over AWS's EFA, by the memory of the host", "EFA-100", false, "efa"},
       {"cxi", "aws-ofi-nccl over HPE's Slingshot", "Slingshot"},
-      {"gib", "Google's gIB over RoCE", "", true},
-      {"tcpx", "Google's GPUDirect-TCPX", "", true},
-      {"tcpxo", "Google's GPUDirect-TCPXO (FasTrak)", "gVNIC", true},
+      {"gib", "Google's gIB over RoCE", "", true, "roce"},
+      {"tcpx", "Google's GPUDirect-TCPX", "", true, "roce"},
+      {"tcpxo", "Google's GPUDirect-TCPXO (FasTrak)", "gVNIC", true, "roce"},
   };
   return kAll;
 }
@@ -33,12 +35,9 @@ std::string_view usual_transport(std::string_view nic, bool infiniband) {
 }
 
 bool may_drive(std::string_view transport, std::string_view usual) {
-  if (transport == usual) { return true; }
-  constexpr auto kOwn = [](std::string_view each) { return each == "ib" || each == "roce"; };
-  constexpr auto kEfa = [](std::string_view each) { return each.starts_with("efa"); };
-  constexpr auto kGoogle = [](std::string_view each) { return each == "gib" || each.starts_with("tcpx"); };
-  return (kOwn(usual) && kOwn(transport)) || (kEfa(usual) && kEfa(transport)) ||
-         (usual == "roce" && kGoogle(transport));
+  return transport == usual || std::any_of(transports().begin(), transports().end(), [&](const Transport& each) {
+           return each.name == transport && !each.also.empty() && each.also == usual;
+         });
 }
 
 }  // namespace athanor

@@ -5,10 +5,10 @@
 #include "models/execution/simulate.hpp"
 #include "tests/models/padded_collective.hpp"
 #include "tests/models/small_clusters.hpp"
+#include "tests/models/uneven_tree.hpp"
 #include "tests/topologies/clusters.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/generators.hpp"
-#include "topologies/generators/overrides.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
@@ -59,17 +59,6 @@ Layout along_rails(std::uint32_t channels) {
   return layout;
 }
 
-/// One cable of a leaf is slower and longer, and one host is farther: no two leaves and not all hosts are alike.
-Cluster uneven_tree() {
-  Cluster cluster = square_fat_tree(4, 3_GBps, 400_ns);
-  LinkOverride slower{.from = "leaf1", .to = "spine0", .rate = 1_GBps, .latency = 2_us};
-  LinkOverride farther{.from = "host6", .to = "leaf1", .latency = 5_us};
-  Problems problems;
-  apply_overrides(cluster, {slower, farther}, problems);
-  REQUIRE(problems.empty());
-  return cluster;
-}
-
 Simulated run(const Algorithm& algorithm, const Collective& collective, const Layout& layout, const Cluster& cluster,
               const CostModel& costs, const SimulationOptions& options) {
   const auto schedule = algorithm.make(collective, layout);
@@ -89,7 +78,7 @@ UniformCosts contended() {
 
 TEST_CASE("for every algorithm, one of each class takes as long as all, loops multiplied or not") {
   const UniformCosts costs = contended();
-  const Cluster trees[] = {square_fat_tree(4, 3_GBps, 400_ns), star(16, 5_GBps, 1_us), uneven_tree()};
+  const Cluster trees[] = {square_fat_tree(4, 3_GBps, 400_ns), star(16, 5_GBps, 1_us), uneven_tree(4)};
   for (const Algorithm& algorithm : catalog()) {
     for (const std::uint32_t ranks : {1U, 2U, 5U, 8U, 16U}) {
       for (const Layout& layout : {Layout{}, Layout{2, Elements{1500}, 2}}) {
@@ -201,7 +190,7 @@ TEST_CASE("a link that is overridden slows those that cross it, and is told from
   const Algorithm& ring = find(CollectiveKind::all_reduce, "ring");
   const Collective collective = padded(ring, 16, 480'000, {});
   const Simulated even = run(ring, collective, {}, square_fat_tree(4, 3_GBps, 400_ns), contended(), {});
-  const Simulated uneven = run(ring, collective, {}, uneven_tree(), contended(), {});
+  const Simulated uneven = run(ring, collective, {}, uneven_tree(4), contended(), {});
   CHECK(even.lanes < uneven.lanes);
   // Every chunk of the ring crosses the slow cable or waits for one that does.
   CHECK(uneven.time > even.time * 2);

@@ -5,9 +5,8 @@
 #include "models/execution/simulate.hpp"
 #include "tests/models/padded_collective.hpp"
 #include "tests/models/small_clusters.hpp"
+#include "tests/models/uneven_tree.hpp"
 #include "topologies/cluster.hpp"
-#include "topologies/generators.hpp"
-#include "topologies/generators/overrides.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
@@ -34,18 +33,6 @@ SimulationOptions everything() {
   return options;
 }
 
-/// One cable of a leaf is slower and longer, and one host is farther.
-Cluster uneven_tree() {
-  Cluster cluster = square_fat_tree(10, 3_GBps, 400_ns);
-  Problems problems;
-  apply_overrides(cluster,
-                  {{.from = "leaf1", .to = "spine0", .rate = 1_GBps, .latency = 2_us},
-                   {.from = "host6", .to = "leaf0", .latency = 5_us}},
-                  problems);
-  REQUIRE(problems.empty());
-  return cluster;
-}
-
 UniformCosts costs_of(SendEnd end, Bytes grain) {
   UniformCosts costs;
   costs.agent_cost = {300_ns, 200_GBps, 400_GBps, true};
@@ -57,7 +44,7 @@ UniformCosts costs_of(SendEnd end, Bytes grain) {
 }  // namespace
 
 TEST_CASE("for every algorithm, multiplying the steps of long loops changes no result") {
-  const Cluster clusters[] = {star(90, 5_GBps, 1_us), square_fat_tree(10, 3_GBps, 400_ns), uneven_tree()};
+  const Cluster clusters[] = {star(90, 5_GBps, 1_us), square_fat_tree(10, 3_GBps, 400_ns), uneven_tree(10)};
   for (const Algorithm& algorithm : catalog()) {
     for (const Layout& layout : {Layout{}, Layout{2, Elements{1500}, 2}}) {
       const Collective collective = padded(algorithm, 90, 27'000, layout);
