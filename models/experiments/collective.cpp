@@ -201,10 +201,18 @@ Record record_of(const CollectiveSetup& setup, const Run& run, const RunResult& 
 
 }  // namespace
 
+namespace {
+
+/// What prices the collective: inside one node perhaps another one than the scenario names.
+const Profile& pricing(const CollectiveSetup& setup, const Platform& platform) {
+  return setup.nccl ? platform.profile->on_nodes(setup.nccl->communicator().nodes) : *platform.profile;
+}
+
+}  // namespace
+
 void put_interval(const CollectiveSetup& setup, const Platform& platform, Bytes size, Time time, Time bound,
                   Record& record) {
-  const Profile& profile =
-      setup.nccl ? platform.profile->on_nodes(setup.nccl->communicator().nodes) : *platform.profile;
+  const Profile& profile = pricing(setup, platform);
   const PredictionError* error = profile.error_of(setup.kind, setup.ranks, size, *platform.cluster);
   record.put(kProfile, profile.name);
   if (error == nullptr) { return; }
@@ -316,15 +324,18 @@ std::vector<const Column*> CollectiveExperiment::csv_columns() const {
 }
 
 std::vector<std::pair<std::string, std::string>> CollectiveExperiment::description(const Platform& platform) const {
-  const Profile& profile = *platform.profile;
+  const Profile& profile = pricing(setup_, platform);
   std::vector<std::pair<std::string, std::string>> lines;
   if (setup_.mpi) { lines.emplace_back("mpi", name_of(*setup_.mpi) + ", which chooses the algorithms"); }
+  std::string software = profile_text(profile);
+  if (&profile != platform.profile.get()) {
+    software += fmt::format(" (of what stays within a node, by \"within_node\" of {})", platform.profile->name);
+  }
   if (!setup_.verification) {
-    lines.emplace_back("profile", profile_text(profile));
+    lines.emplace_back("profile", software);
     return lines;
   }
   const Measurement& measurement = setup_.verification->measurement;
-  std::string software = profile_text(profile);
   if (!profile.machine.empty() && !measurement.machine.empty() && profile.machine != measurement.machine) {
     software += fmt::format(" (of ANOTHER MACHINE than was measured: {})", profile.machine);
   }

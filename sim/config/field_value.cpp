@@ -100,6 +100,16 @@ bool FieldValue::expect(bool type_fits, std::string_view expected) {
   return type_fits;
 }
 
+bool FieldValue::expect_string() {
+  if (!json_->is_number()) { return expect(json_->is_string(), "a string"); }
+  // It is not taken for a string, since it has lost what one has: 2.20 is 2.2.
+  const SourceLocation at = place();
+  problem("wrong-type", fmt::format("found {}, expected a string", found(*json_)),
+          at.file == "--set" ? fmt::format(R"(write quotes within the shell's: --set '{}="..."')", at.pointer)
+                             : "write it in quotes");
+  return false;
+}
+
 namespace {
 
 /// fmt prints the shortest digits that give the same double: those that were written, up to 15 of them.
@@ -180,7 +190,7 @@ void FieldValue::visit_exact(std::string& target, const OneOf& allowed) {
     return;
   }
   if (describing()) { return describe_string(*schema_, target, optional_); }
-  if (reading() && expect(json_->is_string(), "a string")) { target = json_->string(); }
+  if (reading() && expect_string()) { target = json_->string(); }
   if (reading() || !optional_ || !target.empty()) { put(target); }
 }
 
@@ -234,7 +244,7 @@ bool FieldValue::read_name(std::size_t& index, const std::vector<std::string>& n
 
 std::optional<std::string> FieldValue::text(std::string_view pattern) {
   if (describing()) { describe_text(*schema_, pattern); }
-  if (!reading() || !expect(json_->is_string(), "a string")) { return std::nullopt; }
+  if (!reading() || !expect_string()) { return std::nullopt; }
   return json_->string();
 }
 

@@ -127,6 +127,7 @@ class FieldValue {
   /// Sets `index` to that of the name; false when the name is not among them (reported), or nothing is read.
   bool read_name(std::size_t& index, const std::vector<std::string>& names);
   bool expect(bool type_fits, std::string_view expected);
+  bool expect_string();
   /// Of a list while writing: `visit` is called with the index of each element.
   void write_list(std::size_t size, const std::function<void(FieldValue&, std::size_t)>& visit);
   /// `fresh` visits settings that hold what theirs hold where nothing is written.

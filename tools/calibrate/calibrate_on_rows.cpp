@@ -53,6 +53,27 @@ void attach(const GivenRows& rows, Tables::MeasuredCase& measured) {
   measured.setup.verification.emplace().measurement = std::move(measurement);
 }
 
+/// One that says a transport and a version alone has none.
+bool has_times(const Profile& profile) {
+  return std::any_of(figures().begin(), figures().end(),
+                     [&](const Figure& each) { return each.unit == FigureUnit::time && each.get(profile) > 0; });
+}
+
+/// A profile that the scenario names or writes is what the rows move; without one, what a pool expects of such parts.
+StackCase stack_of(const Tables::MeasuredCase& measured) {
+  StackCase stack = stack_cases({{measured}, {}}).front();
+  const std::uint32_t nodes = nodes_of(*measured.platform.cluster, measured.setup.ranks);
+  const Profile& profile = measured.platform.profile->on_nodes(nodes);
+  if (profile.pooled || !profile.nccl || !has_times(profile)) { return stack; }
+  stack.begins_with = std::make_shared<const Profile>(profile);
+  stack.choosing = profile.nccl->choosing;
+  return stack;
+}
+
+std::string beginning_of(const RowCase& of) {
+  return of.stack.begins_with ? fmt::format("profile {}", of.stack.begins_with->name) : of.pool.name;
+}
+
 /// At most eight, from the smallest to the largest.
 std::vector<Bytes> shown(const std::vector<Bytes>& sizes) {
   constexpr std::size_t kMost = 8;
@@ -96,6 +117,21 @@ struct Moved {
   double spread_before = 0;
   double spread_after = 0;
 };
+
+/// What such stacks hardly ever have: the machine is perhaps another one than the scenario says.
+std::string unusual_lines(const PooledModel& model, const RowFit& fit) {
+  constexpr double kUnusual = 2.5;  // standard deviations of what is expected
+  std::string text;
+  for (std::size_t i = 0; i < fit.mode.size(); ++i) {
+    const double far = std::abs(fit.mode[i]) / fit.before[i];
+    if (far < kUnusual) { continue; }
+    text += fmt::format(
+        "# unusual: {} is {:.1f} standard deviations from what such stacks have: is the machine as the scenario has "
+        "it, its links, NICs and placement of ranks included?\n",
+        figures()[model.effects()[i].figures.front()].name, far);
+  }
+  return text;
+}
 
 std::vector<Moved> moved(const PooledModel& model, const RowFit& fit) {
   constexpr double kMoved = 0.02;    // of a logarithm
@@ -184,11 +220,11 @@ Json profile_of(const CalibrateOptions& options, const RowCase& of, const GivenR
   }
   const StackNote note{
       profile_name(options),
-      fmt::format("athanor calibrate {}, beginning with: {}", rows.file.empty() ? "--row" : "--rows", of.pool.name),
+      fmt::format("athanor calibrate {}, beginning with: {}", rows.file.empty() ? "--row" : "--rows", beginning_of(of)),
       calibration_date(), calibration_versions()};
   Json json = stack_profile(std::move(profile), model.tables(), residuals, note);
   json["description"] = fmt::format("moved by {} given row{}; before: {}", rows.points.size(),
-                                    rows.points.size() == 1 ? "" : "s", of.pool.name);
+                                    rows.points.size() == 1 ? "" : "s", beginning_of(of));
   json["calibration"]["rows"] = json_of(rows, fit);
   json["calibration"]["figures"] = json_of(moved(model, fit));
   return json;
@@ -204,7 +240,7 @@ ExitCode calibrate_on_rows(const CalibrateOptions& options, const Streams& strea
   if (!measured.setup.nccl) { stack_cases({{measured}, {}}); }  // says what is missing
   attach(rows, measured);
   const SoftwarePool pool = expected_of_stacks(options);
-  const StackCase stack = stack_cases({{measured}, {}}).front();
+  const StackCase stack = stack_of(measured);
   check_outputs(options.common);
   const RowCase of{std::move(measured), stack, pool};
   const RowClaims claims{scenario.path, options.nics};
@@ -219,8 +255,10 @@ ExitCode calibrate_on_rows(const CalibrateOptions& options, const Streams& strea
   const RowFit fit = fit_rows(of, rows.points, shown(of.measured.setup.sizes));
   progress.clear();
   check_met(rows, fit);
+  const PooledModel model = model_of(of, rows.points);
   write_profile(options, streams, profile_of(options, of, rows, fit),
-                figure_lines(moved(model_of(of, rows.points), fit)) + row_lines(rows, fit));
+                fmt::format("# before: {}\n", beginning_of(of)) + figure_lines(moved(model, fit)) +
+                    unusual_lines(model, fit) + row_lines(rows, fit));
   return ExitCode::ok;
 }
 

@@ -32,7 +32,9 @@ MeasuredStep step_of(const CalibrateOptions& options, const Scenario& scenario) 
         scenario.path));
   }
   if (*options.step <= Time::zero()) { throw UsageError("calibrate: --step is more than 0 s"); }
-  return measured_step(scenario.path, only, *options.step);
+  MeasuredStep step = measured_step(scenario.path, only, *options.step);
+  step.name = "--step";  // messages are about what was given
+  return step;
 }
 
 /// The one that moves: --free, or what the largest of products reach.
@@ -172,6 +174,7 @@ ExitCode calibrate_on_step(const CalibrateOptions& options, const Streams& strea
   progress.show("calibrating: the step");
   simulate(steps, start);
   check_units(steps.front());
+  check_steps(steps);
   const Time before = steps.front().simulated.time;
   const bool by_pool = start.pooled && !options.free;
   const ComputeProfile found = by_pool ? anchored(options, steps) : fitted(options, steps, start);

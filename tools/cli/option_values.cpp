@@ -60,9 +60,10 @@ std::uint32_t number_in(std::string_view command, std::string_view option, const
 std::vector<Bytes> sizes_in(const std::string& text) {
   Parsed<std::vector<Bytes>> sizes = parse_sizes(text);
   if (!sizes.value) {
-    throw UsageError(fmt::format(
-        "--sizes '{}': {}; {}", text, sizes.mistake.message,
-        sizes.mistake.code == "missing-unit" ? sizes.mistake.hint : "as in --sizes 8B..8GiB or --sizes 1MiB,3MiB"));
+    throw UsageError(fmt::format("--sizes '{}': {}; {}", text, sizes.mistake.message,
+                                 sizes.mistake.code == "missing-unit"
+                                     ? sizes.mistake.hint
+                                     : "as in --sizes 8B..8GiB, --sizes 8B..8GiB*4 or --sizes 1MiB,3MiB"));
   }
   return std::move(*sizes.value);
 }

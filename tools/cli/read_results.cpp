@@ -202,6 +202,7 @@ void read_comparison_line(Fields& line, std::size_t alternatives, bool costs) {
   read_comparison_row(line, "ratios", alternatives, &read_figure_or_null);
   read_comparison_row(line, "algorithms", alternatives, &read_word_or_null);
   line.required_value("winners", "Who reach the best", &read_words);
+  line.optional_value("mixes_software", "Some count software, others do not", &read_flag);
   line.optional_value("certainty", "That the winner wins", &read_figure_or_null);
   if (costs) {
     read_comparison_row(line, "against", alternatives, &read_figure_or_null);
@@ -235,6 +236,7 @@ void read_comparison_fields(Fields& fields) {
     });
   });
   fields.required_value("more_is_better", "Of the figure", &read_flag);
+  fields.optional_value("without_software", "Who count none where others do", &read_words);
   fields.optional_value("certain_from", "The certainty that makes a winner", &read_figure);
   read_comparison_row(fields, "mean_ratios", count, &read_figure_or_null);
   read_comparison_row(fields, "wins", count, &read_count);

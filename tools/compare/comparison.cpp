@@ -227,20 +227,6 @@ std::vector<std::string> conditions_of(const std::vector<Facts>& all, const std:
                                joined(keys_of(all), ", ")));
 }
 
-std::vector<std::size_t> winners_of(const ComparisonLine& line, bool more) {
-  std::vector<std::size_t> winners;
-  std::size_t present = 0;
-  for (std::size_t i = 0; i < line.entries.size(); ++i) {
-    if (!line.entries[i]) { continue; }
-    ++present;
-    const double value = line.entries[i]->value;
-    const double best = winners.empty() ? value : line.entries[winners.front()]->value;
-    if (more ? value > best : value < best) { winners.clear(); }
-    if (winners.empty() || value == best) { winners.push_back(i); }
-  }
-  return winners.size() < present ? winners : std::vector<std::size_t>{};
-}
-
 /// Of a time in a record, what says something of the interval that it is expected in.
 std::string key_of_interval(const Column& time, ColumnRole role) {
   for (const Column* each : figures_of_all_kinds()) {
@@ -270,7 +256,6 @@ void add_interval(const Json& record, const Column& of, bool rate, ComparisonEnt
       rate ? std::pair(entry.value / most, entry.value / least) : std::pair(entry.value * least, entry.value * most);
   entry.spread = spread_of(least, most);
   entry.shared = record.number_at(kShared.key);
-  entry.profile = record.string_at(key_of_interval(of, ColumnRole::profile));
 }
 
 ComparisonEntry entry_of(const Json& record, const Comparison& comparison) {
@@ -278,30 +263,10 @@ ComparisonEntry entry_of(const Json& record, const Comparison& comparison) {
   const Json* cost = record.find(comparison.against);
   if (cost != nullptr && cost->is_number()) { entry.against = cost->number(); }
   if (const Column* time = time_behind(comparison.figure)) {
+    entry.profile = record.string_at(key_of_interval(*time, ColumnRole::profile));
     add_interval(record, *time, comparison.more_is_better, entry);
   }
   return entry;
-}
-
-/// That `a` is better than `b`; times of one profile err together.
-std::optional<double> certainty_of(const ComparisonEntry& a, const ComparisonEntry& b) {
-  if (!a.spread || !b.spread || a.value <= 0 || b.value <= 0) { return std::nullopt; }
-  const double shared = a.profile == b.profile ? std::min(a.shared, b.shared) : 0;
-  return certainty(a.value / b.value, *a.spread, *b.spread, shared);
-}
-
-/// Of the one winner against each of the others, the least.
-std::optional<double> certainty_of(const ComparisonLine& line) {
-  if (line.winners.size() != 1) { return std::nullopt; }
-  const ComparisonEntry& best = *line.entries[line.winners.front()];
-  std::optional<double> least;
-  for (std::size_t i = 0; i < line.entries.size(); ++i) {
-    if (i == line.winners.front() || !line.entries[i]) { continue; }
-    const std::optional<double> own = certainty_of(best, *line.entries[i]);
-    if (!own) { return std::nullopt; }
-    least = std::min(least.value_or(*own), *own);
-  }
-  return least;
 }
 
 }  // namespace
@@ -343,10 +308,7 @@ Comparison compared(const std::vector<ComparedInput>& inputs, const ComparisonRe
     throw UsageError(fmt::format("compare: no two alternatives share a condition ({}); nothing can be compared",
                                  joined(result.conditions, ", ")));
   }
-  for (ComparisonLine& line : result.lines) {
-    line.winners = winners_of(line, result.more_is_better);
-    line.certainty = certainty_of(line);
-  }
+  for (ComparisonLine& line : result.lines) { find_winners(line, result.more_is_better); }
   return result;
 }
 

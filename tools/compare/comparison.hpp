@@ -34,7 +34,11 @@ struct ComparisonEntry {
   std::optional<std::pair<double, double>> interval{};
   std::optional<double> spread{};  ///< of the same: standard deviation of its logarithm
   double shared = 0;               ///< of its variance, what other times of the same profile share
-  std::string profile{};
+  std::string profile{};           ///< whose software costs the time has; "": the figure is none of a time
+
+  /// False where the time is that of the hardware alone, and so of a time with software only the least that it could
+  /// be.
+  bool counts_software() const;
 };
 
 /// One condition with what each alternative reached there.
@@ -42,11 +46,21 @@ struct ComparisonLine {
   std::vector<std::string> conditions;                    ///< as Comparison::conditions
   double size = 0;                                        ///< bytes; 0 where results have none
   std::vector<std::optional<ComparisonEntry>> entries{};  ///< by alternative
-  std::vector<std::size_t> winners{};  ///< all who reach the best; none where all do, or one is there alone
-  std::optional<double> certainty{};   ///< that the one winner beats whoever comes next; none: nobody knows
+  /// All who reach the best; none where all do, where one is there alone, and where the best counts no software and
+  /// others do.
+  std::vector<std::size_t> winners{};
+  /// That the one winner beats whoever comes next of those that something is known of; none: nobody knows.
+  std::optional<double> certainty{};
+
+  /// Some entries count software, others do not.
+  bool mixes_software() const;
 };
 /// A winner counts as one from this certainty on.
 constexpr double kCertain = 0.8;
+
+/// Of a line with its entries. A time without software is the least that it could be with it: it can lose against one
+/// with software, and not win.
+void find_winners(ComparisonLine& line, bool more_is_better);
 
 /// Where one alternative overtakes another, as sizes grow.
 struct Crossover {
@@ -74,6 +88,8 @@ struct Comparison {
   /// The alternative's figure over that of the base, as the geometric mean over all lines that have both; 0: none has.
   double mean_ratio(std::size_t alternative) const;
   std::vector<std::size_t> wins() const;
+  /// Alternatives that count no software where others do.
+  std::vector<std::size_t> without_software() const;
   std::vector<Crossover> crossovers() const;
   /// Alternatives that no other beats in one of figure and `against` without losing in the other; those alone that have
   /// both.

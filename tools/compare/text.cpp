@@ -79,7 +79,7 @@ std::string costs_text(const Comparison& comparison) {
 
 /// Who wins, and how sure that is; no winner where intervals leave it open.
 std::string best_text(const ComparisonLine& line) {
-  if (line.winners.empty()) { return "equal"; }
+  if (line.winners.empty()) { return line.mixes_software() ? "unlike" : "equal"; }
   const std::string best = letters(line.winners);
   if (!line.certainty) { return best; }
   const double percent = std::min(99.0, std::floor(*line.certainty * 100));  // nothing is certain by a model
@@ -111,6 +111,15 @@ std::string table(const Comparison& comparison) {
   return columns.text();
 }
 
+std::string software_text(const Comparison& comparison) {
+  const std::vector<std::size_t> without = comparison.without_software();
+  if (without.empty()) { return ""; }
+  return fmt::format(
+      "# {}: no software is counted, of others it is: {} can lose to them, but not win; to compare the "
+      "hardware alone, \"profile\": \"ideal\" for all\n",
+      letters(without), without.size() == 1 ? "it" : "they");
+}
+
 std::string summary(const Comparison& comparison) {
   const std::vector<std::size_t> wins = comparison.wins();
   std::string text;
@@ -125,7 +134,7 @@ std::string summary(const Comparison& comparison) {
     }
     text += "\n";
   }
-  text += costs_text(comparison);
+  text += software_text(comparison) + costs_text(comparison);
   for (const Crossover& each : comparison.crossovers()) {
     text +=
         fmt::format("# {} overtakes {} at about {} (between {} and {}){}\n", letter(each.after), letter(each.before),
@@ -146,6 +155,12 @@ Json conditions_json(const std::vector<std::string>& names, const std::vector<st
   Json json = Json::object();
   for (std::size_t i = 0; i < names.size(); ++i) { json[names[i]] = values[i]; }
   return json;
+}
+
+Json names_of(const Comparison& comparison, const std::vector<std::size_t>& alternatives) {
+  Json names = Json::list();
+  for (const std::size_t each : alternatives) { names.push_back(comparison.alternatives[each]); }
+  return names;
 }
 
 }  // namespace
@@ -172,11 +187,10 @@ Json comparison_json(const Comparison& comparison) {
       for (const auto& entry : line.entries) {
         json["against"].push_back(entry && entry->against ? Json(*entry->against) : Json());
       }
-      json["front"] = Json::list();
-      for (const std::size_t each : comparison.front(line)) { json["front"].push_back(comparison.alternatives[each]); }
+      json["front"] = names_of(comparison, comparison.front(line));
     }
-    json["winners"] = Json::list();
-    for (const std::size_t each : line.winners) { json["winners"].push_back(comparison.alternatives[each]); }
+    json["winners"] = names_of(comparison, line.winners);
+    json["mixes_software"] = line.mixes_software();
     json["certainty"] = line.certainty ? Json(*line.certainty) : Json();
     lines.push_back(std::move(json));
   }
@@ -203,6 +217,7 @@ Json comparison_json(const Comparison& comparison) {
           {"mean_ratios", ratios},
           {"wins", comparison.wins()},
           {"certain_from", kCertain},
+          {"without_software", names_of(comparison, comparison.without_software())},
           {"extrapolated", comparison.extrapolated},
           {"crossovers", crossovers}};
 }

@@ -77,10 +77,11 @@ void visit(Fields& fields, const CollectiveContext& context, CollectiveSection& 
   std::optional<CollectiveKind> kind;
   fields.required("kind", kind, "What is done", collective_names());
   read_algorithm_choice(fields, kind, context.imports, context.problems, section.choice);
-  fields.optional_value("sizes",
-                        "Payloads, as nccl-tests counts them: \"8B..8GiB\" doubles from size to size; required but for "
-                        "all_to_all_v and barrier",
-                        [&](FieldValue& value) { read_sizes(value, section.sizes); });
+  fields.optional_value(
+      "sizes",
+      "Payloads, as nccl-tests counts them: \"8B..8GiB\" doubles from size to size, \"8B..8GiB*4\" has "
+      "a factor of 4; required but for all_to_all_v and barrier",
+      [&](FieldValue& value) { read_sizes(value, section.sizes); });
   fields.optional_value(
       "exchange", "Of all_to_all_v: rows by sender, the path of a CSV or JSON file with them, or a distribution",
       [&](FieldValue& value) { read_exchange(value, context.files, context.problems, section.exchange); });

@@ -13,7 +13,7 @@ using Type = FieldValue::Form::Type;
 
 using Sizes = std::vector<Bytes>;
 constexpr const char* kSyntax =
-    R"(write "1MiB", "8B..8GiB", ["1MiB", "3MiB"] or {"from": "8B", "to": "1GiB", "factor": 4})";
+    R"(write "1MiB", "8B..8GiB", "8B..8GiB*4", ["1MiB", "3MiB"] or {"from": "8B", "to": "1GiB", "factor": 4})";
 
 Parsed<Sizes> mistake(std::string code, std::string message, std::string hint = kSyntax) {
   return {std::nullopt, {std::move(code), std::move(message), std::move(hint)}};
@@ -44,15 +44,30 @@ std::string_view trimmed(std::string_view text) {
   return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-/// "1MiB" or "8B..8GiB".
+/// From one size to the next: what follows a '*'.
+Parsed<std::int64_t> parse_factor(std::string_view text) {
+  constexpr std::uint64_t kMost = 1 << 30;
+  const std::optional<std::uint64_t> factor = parse_count(text);
+  if (factor && *factor >= 2 && *factor <= kMost) { return {static_cast<std::int64_t>(*factor), {}}; }
+  return {
+      std::nullopt,
+      {"out-of-range", fmt::format("'{}' is not a factor from one size to the next", text), "2 or more: 8B..8GiB*4"}};
+}
+
+/// "1MiB", "8B..8GiB" or "8B..8GiB*4".
 Parsed<Sizes> parse_part(std::string_view text) {
   const std::size_t dots = text.find("..");
   const Parsed<Bytes> from = parse_size(trimmed(text.substr(0, dots)));
   if (!from.value) { return {std::nullopt, from.mistake}; }
   if (dots == std::string_view::npos) { return {Sizes{*from.value}, {}}; }
-  const Parsed<Bytes> to = parse_size(trimmed(text.substr(dots + 2)));
+  const std::string_view last = text.substr(dots + 2);
+  const std::size_t star = last.find('*');
+  const Parsed<Bytes> to = parse_size(trimmed(last.substr(0, star)));
   if (!to.value) { return {std::nullopt, to.mistake}; }
-  return progression(*from.value, *to.value, 2);
+  if (star == std::string_view::npos) { return progression(*from.value, *to.value, 2); }
+  const Parsed<std::int64_t> factor = parse_factor(trimmed(last.substr(star + 1)));
+  return factor.value ? progression(*from.value, *to.value, *factor.value)
+                      : Parsed<Sizes>{std::nullopt, factor.mistake};
 }
 
 void read_text(FieldValue& value, Sizes& sizes) {

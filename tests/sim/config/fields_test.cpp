@@ -176,6 +176,7 @@ TEST_CASE("a bad value is reported with what was found, what is expected, and it
       {R"("efficiency": "all")", "wrong-type", "all", ""},
       {R"("rotate": 1)", "wrong-type", "1", ""},
       {R"("name": [])", "wrong-type", "a list", ""},
+      {R"("name": 2.20)", "wrong-type", "2.2", "quotes"},
       {R"("level": "flwo")", "unknown-name", "flwo", "'flow'"},
       {R"("level": 2)", "wrong-type", "2", ""},
       {R"("sizes": [])", "out-of-range", "0 elements", "at least 1"},

@@ -98,6 +98,40 @@ TEST_CASE("a row that is twice what is expected is met, by the profile that a sc
         doctest::Approx(2 * expected).epsilon(0.04));
 }
 
+TEST_CASE("a profile that the scenario names is what rows move, and not what a pool expects") {
+  const std::string named = R"("nccl-h100-ib-dgx")";
+  const Anchored anchored(scenario(kTwoNodes, named, R"("8B..1GiB")"));
+  const double usual = time_at(anchored.folder(), kTwoNodes, "nccl-h100-ib-dgx", "1MiB");
+  const nlohmann::json found = anchored.profile({"--row", fmt::format("1MiB={:.3f}us", 1.1 * usual)});
+  CHECK(found["calibration"]["rows"][0]["before_us"].get<double>() == doctest::Approx(usual).epsilon(1e-4));
+  CHECK(found["description"] == "moved by 1 given row; before: profile nccl-h100-ib-dgx");
+  // What a calibration made is the beginning of the next one.
+  const Folder& folder = anchored.folder();
+  const std::string next = folder.path("next.json");
+  const std::string again = folder.write("again.json", scenario(kTwoNodes, "\"found.json\"", R"("8B..1GiB")"));
+  const Ran ran = athanor_run({"calibrate", again, "--row", "1GiB=5ms", "-o", next});
+  CAPTURE(ran.err);
+  REQUIRE(ran.code == 0);
+  CHECK(json_in_file(next)["description"] == "moved by 1 given row; before: profile found");
+  CHECK(time_at(folder, kTwoNodes, next, "1MiB") == doctest::Approx(1.1 * usual).epsilon(0.05));
+}
+
+TEST_CASE("figures that such stacks hardly ever have are said by name") {
+  const Folder folder;
+  SoftwarePool pool;  // of stacks that are much the same
+  for (const Figure& each : figures()) { pool.figures.push_back({each.typical, 0.05, 0.02, 0.05, {}}); }
+  const std::string pools = folder.write("pool.json", text_of(json_of(pool), 1));
+  const std::string file = folder.write("s.json", scenario(kTwoNodes, kStack, R"("8B..8GiB")"));
+  const auto calibrated = [&](double time_us) {
+    return athanor_run({"calibrate", file, "--row", fmt::format("8GiB={:.0f}us", time_us), "--nics", "8", "--pool",
+                        pools, "-o", folder.path("found.json")});
+  };
+  REQUIRE(calibrated(30'000).code == 0);
+  const double expected = json_in_file(folder.path("found.json"))["calibration"]["rows"][0]["before_us"].get<double>();
+  CHECK_FALSE(calibrated(1.05 * expected).says("standard deviations from what such stacks have"));
+  CHECK(calibrated(1.3 * expected).says("standard deviations from what such stacks have"));
+}
+
 TEST_CASE("rows move what they tell and nothing else: a launch nothing of links, a large payload nothing of launches") {
   const Anchored anchored(scenario(kTwoNodes, kStack, R"("8B..8GiB")"));
   const auto figures_told_by = [&](const std::string& row) {
@@ -194,6 +228,7 @@ TEST_CASE("where it is not known which NICs were used, nothing is fitted until s
   const double expected = anchored.profile({"--row", "8GiB=30ms"})["calibration"]["rows"][0]["before_us"].get<double>();
   const std::string half = fmt::format("8GiB={:.0f}us", 2 * expected);
   anchored.refused({"--row", half}, "which-nics", "is about what 4 of the 8 NICs of a node take");
+  anchored.refused({"--row", fmt::format("8GiB={:.0f}us", 8.0 / 3 * expected)}, "which-nics", "what 3 of the 8 NICs");
   CHECK(anchored.with({"--row", half, "--nics", "8"}).err.find("which-nics") == std::string::npos);
 }
 
@@ -242,7 +277,8 @@ TEST_CASE("one measured step moves one figure of computing, so that the step tak
   CHECK(result_of(anchored.folder(), training("\"" + anchored.profile_path() + "\""))["step_time_s"].get<double>() ==
         doctest::Approx(1.1 * usual).epsilon(0.005));
   anchored.refused({"--step", fmt::format("{:.0f}ms", usual * 1e6)}, "units", "is it perhaps");
-  anchored.refused({"--step", fmt::format("{:.0f}us", usual * 3e5)}, "faster-than-hardware", "gemm.share from");
+  anchored.refused({"--step", fmt::format("{:.0f}us", usual * 3e5)}, "faster-than-hardware",
+                   "that its GPUs need at their peaks");
 }
 
 TEST_CASE("without a compute profile one step moves all that the pool of steps is uncertain of, or is refused") {

@@ -218,6 +218,41 @@ TEST_CASE("a figure has the interval of its time, a rate that in inverse proport
   CHECK(comparison_json(costs)["lines"].elements().front()["intervals"].elements().front().is_null());
 }
 
+TEST_CASE("a time without software can lose to one with it, and not win") {
+  std::vector<ComparedInput> inputs = expected();
+  inputs[0].records.front()["profile"] = "nccl";
+  inputs[1].records.front() = {{"case", ""}, {"bytes", 1024}, {"time_us", 50.0}, {"profile", "ideal"}};
+  const auto line = [&](double time) {
+    inputs[1].records.front()["time_us"] = time;
+    const Comparison both = compared(inputs, {});
+    CHECK(both.without_software() == std::vector<std::size_t>{1});
+    CHECK(comparison_text(both).find("# B: no software is counted, of others it is") != std::string::npos);
+    return both.lines.front();
+  };
+  const ComparisonLine faster = line(50);
+  CHECK(faster.winners.empty());
+  CHECK_FALSE(faster.certainty);
+  const ComparisonLine slower = line(1000);
+  CHECK(slower.winners == std::vector<std::size_t>{0});
+  REQUIRE(slower.certainty);
+  CHECK(*slower.certainty > kCertain);
+  inputs[0].records.front()["profile"] = "ideal";
+  CHECK(compared(inputs, {}).without_software().empty());
+  CHECK(compared(inputs, {}).lines.front().winners.size() == 1);
+}
+
+TEST_CASE("one that nothing is known of leaves the others as certain as they are") {
+  std::vector<ComparedInput> inputs = expected();
+  inputs[1].records.front() = inputs[0].records.front();
+  inputs[1].records.front()["time_us"] = 1000.0;
+  inputs[1].records.front()["time_low_us"] = 500.0;
+  inputs[1].records.front()["time_high_us"] = 4000.0;
+  const std::optional<double> of_two = compared(inputs, {}).lines.front().certainty;
+  REQUIRE(of_two);
+  inputs.push_back({"c", {{{"case", ""}, {"bytes", 1024}, {"time_us", 200.0}}}});
+  CHECK(compared(inputs, {}).lines.front().certainty == of_two);
+}
+
 TEST_CASE("athanor compare takes scenarios, results and sweeps") {
   const Folder folder;
   const std::string slow = folder.write("slow.json", small_with("10GB/s", "5GB/s"));

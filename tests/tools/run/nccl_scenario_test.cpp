@@ -111,6 +111,10 @@ TEST_CASE("a profile of what is between nodes may cost nothing inside one") {
   nlohmann::json profile = json_in_file(std::string(ATHANOR_TEST_SCENARIOS) + "/profiles/nccl-hopper-ib.json");
   const double fitted = time_by(R"(, "profile": )" + text_of(profile));
   const double ideal = time_by(R"(, "profile": "ideal")");
+  const Ran ran = athanor_run({"run", ATHANOR_TEST_SCENARIOS "/quickstart.json", "--case", "one DGX H100", "--sizes",
+                               "8B", "--set", "/profile=nccl-hopper-ib"});
+  CHECK(ran.says("# profile      nccl-h100-nvswitch: "));
+  CHECK(ran.says("(of what stays within a node, by \"within_node\" of nccl-hopper-ib)"));
   profile["within_node"] = "ideal";
   CHECK(time_by(R"(, "profile": )" + text_of(profile)) == ideal);
   CHECK(fitted > 10 * ideal);
@@ -124,6 +128,13 @@ TEST_CASE("variables of the environment are followed") {
   const nlohmann::json few =
       result(folder, scenario(R"("nccl": {"environment": {"NCCL_ALGO": "Ring", "NCCL_MAX_NCHANNELS": "4"}},)"));
   CHECK(few["channels"] == 4);
+}
+
+TEST_CASE("a version that a shell gave without its quotes is refused, and says how to write it") {
+  const Folder folder;
+  const Ran ran = athanor_run({"run", folder.write("s.json", scenario("")), "--set", "/nccl/version=2.20"});
+  CHECK(ran.code == 3);
+  CHECK(ran.says(R"(write quotes within the shell's: --set '/nccl/version="...")"));
 }
 
 TEST_CASE("a variable that NCCL does not know is said, one that it refuses is refused") {

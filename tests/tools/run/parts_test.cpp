@@ -17,6 +17,7 @@ TEST_CASE("a range of sizes doubles from its first to at most its last") {
   CHECK(parse_sizes("1MiB").value == Sizes{1_MiB});
   CHECK(parse_sizes("8B..64B").value == Sizes{8_B, 16_B, 32_B, 64_B});
   CHECK(parse_sizes("8B..65B").value == Sizes{8_B, 16_B, 32_B, 64_B});
+  CHECK(parse_sizes("8B..1KiB*4").value == Sizes{8_B, 32_B, 128_B, 512_B});
   CHECK(parse_sizes("8B..8B").value == Sizes{8_B});
   CHECK(parse_sizes("3MiB..5MiB, 1 KiB").value == Sizes{3_MiB, 1_KiB});
   CHECK(parse_sizes("0B").value == Sizes{0_B});
@@ -30,6 +31,8 @@ TEST_CASE("sizes that mean nothing are refused with a code") {
                                                                                    {"..8B", "wrong-type"},
                                                                                    {"0B..8B", "out-of-range"},
                                                                                    {"8B..4B", "empty-range"},
+                                                                                   {"8B..64B*1", "out-of-range"},
+                                                                                   {"8B..64B*", "out-of-range"},
                                                                                    {"-8B", "out-of-range"},
                                                                                    {"8GB/s", "wrong-unit"}}) {
     CAPTURE(text);

@@ -155,11 +155,14 @@ std::optional<std::uint32_t> some_of(std::uint32_t nics, double ratio) {
   constexpr double kNear = 1.15;
   constexpr double kSlow = 1.7;  // less is a network that is not healthy
   if (ratio < kSlow) { return std::nullopt; }
-  for (std::uint32_t some = nics / 2; some > 0; --some) {
-    const double longer = static_cast<double>(nics) / some;
-    if (nics % some == 0 && std::abs(std::log(ratio / longer)) < std::log(kNear)) { return some; }
+  std::optional<std::uint32_t> nearest;
+  double least = std::log(kNear);
+  for (std::uint32_t some = 1; some < nics; ++some) {
+    const double off = std::abs(std::log(ratio * some / nics));
+    if (off < least) { nearest = some; }
+    least = std::min(least, off);
   }
-  return std::nullopt;
+  return nearest;
 }
 
 Problem part_of_nics(const GivenRows& rows, const TablePoint& point, const RowClaims& claims, std::uint32_t some,

@@ -48,7 +48,9 @@ PooledModel::PooledModel(Tables tables, std::vector<StackCase> cases, const Soft
     effects_of_[i].resize(figures().size());
     for (std::size_t j = 0; j < figures().size(); ++j) {
       const ExpectedFigure figure = expected(pool.figures.at(j), figures()[j], cases_[i].parts);
-      base_[i].push_back(figure.value);
+      const auto& begins_with = cases_[i].begins_with;
+      const double given = begins_with ? figures()[j].get(*begins_with) : 0;
+      base_[i].push_back(given > 0 ? given : figure.value);
       if (!matters(figures()[j], cases_[i].parts)) { continue; }
       const std::size_t own = effect(j, EffectLevel::stack, cases_[i].stack);
       effects_of_[i][j] = {own};

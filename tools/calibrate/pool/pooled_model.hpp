@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,6 +27,8 @@ struct StackCase {
   NcclChoosing choosing = NcclChoosing::algorithm;
   NcclVersion version{};      ///< of its tables
   std::string within_node{};  ///< the profile of what stays inside a node; "": its own
+  /// Whose figures are what to expect, in place of those that a pool tells of such parts; null: there is none.
+  std::shared_ptr<const Profile> begins_with{};
 };
 
 struct FigureAtBound {
@@ -42,7 +45,8 @@ class PooledModel {
  public:
   /// Requires a StackCase for each of the tables' cases; rows of a case stand together.
   PooledModel(Tables tables, std::vector<StackCase> cases);
-  /// One stack, of which a pool tells what to expect: its figures are what the pool expects x an effect of the stack.
+  /// One stack, of which a pool tells what to expect: its figures are what the pool expects, or what the stack begins
+  /// with, x an effect of the stack, which spreads as the pool says.
   PooledModel(Tables tables, std::vector<StackCase> cases, const SoftwarePool& pool);
 
   const std::vector<Effect>& effects() const { return effects_.all(); }

@@ -124,11 +124,11 @@ void check_steps(MeasuredSteps steps) {
                     {each.table, 0, 0, ""},
                     "say \"measured\" in its unit: \"12.5s\", \"830ms\""});
     } else if (ratio < kRounding) {
-      problems.add(
-          {"faster-than-hardware",
-           fmt::format("{}, less than {}, which its GPUs need at their peaks", took, to_string(each.simulated.time)),
-           {each.table, 0, 0, ""},
-           "was it another model, batch, precision, number of GPUs or GPU?"});
+      problems.add({"faster-than-hardware",
+                    fmt::format("{}, less than the {:.4g} s that its GPUs need at their peaks", took,
+                                seconds(each.simulated.time)),
+                    {each.table, 0, 0, ""},
+                    "was it another model, batch, precision, number of GPUs or GPU?"});
     }
   }
   problems.throw_if_any();

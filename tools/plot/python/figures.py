@@ -143,6 +143,12 @@ def comparison_bars(cases):
     return figure
 
 
+def without_software(cases):
+    """Names of cases whose times have no costs of software, where those of others have them; in words, or nothing."""
+    without = [name for name, rows in cases.items() if rows[0].get("profile") == "ideal"]
+    return "" if len(without) in (0, len(cases)) else f"; without any software, and so no match: {', '.join(without)}"
+
+
 def comparison_figure(collective, cases):
     """Bus bandwidth of several cases of one collective: over size, or as bars where all have one and the same size."""
     fastest = {name: results.best(rows) for name, rows in cases.items()}
@@ -152,6 +158,6 @@ def comparison_figure(collective, cases):
     count = f"{ranks[0]:,}" if len(ranks) == 1 else f"{ranks[0]:,} to {ranks[-1]:,}"
     figure.suptitle(f"{collective_title(collective)}: {len(cases)} cases compared", x=0.01, y=0.995, ha="left", va="top", fontsize=15,
                     fontweight="bold")
-    figure.text(0.01, 0.995 - 0.36 / figure.get_figheight(), f"{count} ranks, the fastest algorithm at each size",
+    figure.text(0.01, 0.995 - 0.36 / figure.get_figheight(), f"{count} ranks, the fastest algorithm at each size{without_software(fastest)}",
                 ha="left", va="top", fontsize=11.5, color="#444444")
     return figure

@@ -20,7 +20,7 @@ def text_of(key, value):
 
 def conditions_of(contest, line):
     """What tells the line apart, in words."""
-    known = {"values", "intervals", "ratios", "algorithms", "winners", "certainty", "against", "front", "input"}
+    known = {"values", "intervals", "ratios", "algorithms", "winners", "certainty", "mixes_software", "against", "front", "input"}
     return ", ".join(look.size_label(value) if name == "bytes" and value else f"{value}" for name, value in line.items()
                      if name not in known and value not in ("", None))
 

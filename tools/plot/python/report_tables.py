@@ -8,7 +8,8 @@ from matplotlib import pyplot
 
 import axes as look
 
-NOT_CONDITIONS = {"values", "intervals", "ratios", "algorithms", "winners", "certainty", "against", "front"}  # of a line of a comparison
+NOT_CONDITIONS = {"values", "intervals", "ratios", "algorithms", "winners", "certainty", "mixes_software", "against",
+                  "front"}  # of a line of a comparison
 
 
 def by_case(records):
@@ -103,7 +104,7 @@ def value_cell(value, interval):
 
 def best_text(line, certain_from):
     """Who wins, and how sure that is; no winner where intervals leave it open."""
-    best = ", ".join(line["winners"]) or "equal"
+    best = ", ".join(line["winners"]) or ("unlike" if line.get("mixes_software") else "equal")
     certainty = line.get("certainty")
     if certainty is None:
         return best
@@ -133,6 +134,8 @@ def comparison(contest):
     said = [f"{name}: best at {wins} of {len(contest['lines'])}" +
             (f"; {ratio:.3f} of the base on average (geometric mean)" if ratio > 0 and name != contest["base"] else "")
             for name, wins, ratio in zip(names, contest["wins"], contest["mean_ratios"])]
+    said += [f"{name}: no software is counted, of others it is: it can lose to them, but not win"
+             for name in contest.get("without_software", [])]
     said += [f"{name}: {count} results are extrapolated: outside of what their profile was fitted on"
              for name, count in zip(names, contest.get("extrapolated", [])) if count]
     said += [f"{each['after']} overtakes {each['before']} at about {look.size_label(each['at_bytes'])}"
