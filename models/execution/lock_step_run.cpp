@@ -73,7 +73,11 @@ class LockStepRun {
   };
 
   void join() {
-    end_.assign(lanes_, 0);
+    for (const MappedSchedule::Lane& lane : mapped_.lanes) {
+      const Time begin = mapped_.starts[lane.start].begin;
+      end_.push_back(begin.count());
+      passed_ = std::max(passed_, begin);
+    }
     free_.assign(lanes_, 0);
     arrivals_.assign(lanes_ * slots_, 0);
     uses_ended_.assign(lanes_ * slots_, 0);

@@ -65,13 +65,14 @@ std::array<std::uint32_t, 6> part_of_torus(const Cluster& cluster, const std::ve
 /// A job from its wish to what it runs. Stays where it is: requests and candidates borrow from it.
 class Job {
  public:
-  /// `pattern`: a job of the same collective whose choice it takes; null: it chooses for itself.
-  Job(const JobsRequest& request, std::uint32_t number, TreeAdmission* engines, const Job* pattern)
+  /// `bare`: the cluster without endpoints. `pattern`: a job of the same collective whose choice it takes; null: it
+  /// chooses for itself.
+  Job(const JobsRequest& request, const Cluster& bare, std::uint32_t number, TreeAdmission* engines, const Job* pattern)
       : number_(number),
         bounds_(request.bounds),
         pattern_(pattern),
         engines_(engines),
-        cluster_(cluster_of_job(request.cluster, request.jobs[number].endpoints)),
+        cluster_(cluster_of_job(request.cluster, bare, request.jobs[number].endpoints)),
         request_(own_request(request, request.jobs[number])) {
     choose();
     if (engines_ != nullptr) { keep_trees(); }
@@ -266,12 +267,18 @@ RunRequest request_of_job(const JobsRequest& all, const JobRequest& own, const C
   return request;
 }
 
+Cluster without_endpoints(Cluster cluster) {
+  cluster.endpoints = {};
+  return cluster;
+}
+
 Cluster cluster_of_job(const Cluster& cluster, const std::vector<std::uint32_t>& endpoints) {
-  std::vector<VertexId> chosen;
-  chosen.reserve(endpoints.size());
-  for (const std::uint32_t endpoint : endpoints) { chosen.push_back(cluster.endpoints.at(endpoint)); }
-  Cluster part = cluster;
-  part.endpoints = std::move(chosen);
+  return cluster_of_job(cluster, without_endpoints(cluster), endpoints);
+}
+
+Cluster cluster_of_job(const Cluster& cluster, Cluster part, const std::vector<std::uint32_t>& endpoints) {
+  part.endpoints.reserve(endpoints.size());
+  for (const std::uint32_t endpoint : endpoints) { part.endpoints.push_back(cluster.endpoints.at(endpoint)); }
   if (part.endpoints == cluster.endpoints) { return part; }
   part.endpoints_per_node = endpoints_per_node(*cluster.fabric, part.endpoints);
   part.torus = part_of_torus(cluster, endpoints);
@@ -286,11 +293,12 @@ JobsResult run_jobs(const JobsRequest& request) {
     const EngineModel& engine = request.aggregation->engine;
     engines.emplace(*request.cluster.fabric, engine.limits, request.cluster.network, engine.exclusive);
   }
+  const Cluster bare = without_endpoints(request.cluster);
   Jobs jobs;
   std::vector<JobStart> starts;
   for (std::uint32_t number = 0; number < request.jobs.size(); ++number) {
     const Job* pattern = request.like_first && number > 0 ? jobs.front().get() : nullptr;
-    jobs.push_back(std::make_unique<Job>(request, number, engines ? &*engines : nullptr, pattern));
+    jobs.push_back(std::make_unique<Job>(request, bare, number, engines ? &*engines : nullptr, pattern));
     starts.push_back(jobs.back()->start());
   }
   JobsResult result;

@@ -54,6 +54,10 @@ struct JobsResult {
 
 /// The cluster as a job on some of its endpoints sees it: they are all there are.
 Cluster cluster_of_job(const Cluster& cluster, const std::vector<std::uint32_t>& endpoints);
+/// The same, beginning with without_endpoints(cluster): of many parts of a large cluster, whose endpoints are long
+/// lists.
+Cluster cluster_of_job(const Cluster& cluster, Cluster part, const std::vector<std::uint32_t>& endpoints);
+Cluster without_endpoints(Cluster cluster);
 
 /// What one of the jobs asks for on that cluster, if it were alone; it draws nothing. Borrows the cluster.
 RunRequest request_of_job(const JobsRequest& all, const JobRequest& own, const Cluster& cluster);

@@ -42,16 +42,26 @@ void assign_starts(MappedSchedule& mapped, const ConcurrentJobs& jobs) {
   for (MappedSchedule::Lane& lane : mapped.lanes) { lane.start = start_of.at(jobs.of_agents[lane.agent.value]); }
 }
 
-std::vector<Time> ends(const MappedSchedule& mapped, const Executor& executor, const ConcurrentJobs& jobs) {
+namespace {
+
+/// `end_of(lane)`: of each.
+template <class EndOf>
+std::vector<Time> ends_of_jobs(const MappedSchedule& mapped, const ConcurrentJobs& jobs, const EndOf& end_of) {
   std::vector<Time> ends(jobs.starts.size());
   if (ends.empty()) { return ends; }
   for (const AgentId agent : mapped.first_lane.ids()) {
     Time& end = ends.at(jobs.of_agents[agent.value]);
     for (std::size_t lane = mapped.first_lane[agent]; lane < mapped.end_of_lanes(agent); ++lane) {
-      end = std::max(end, executor.end_of(mapped.lane_of[lane]));
+      end = std::max(end, end_of(mapped.lane_of[lane]));
     }
   }
   return ends;
+}
+
+}  // namespace
+
+std::vector<Time> ends(const MappedSchedule& mapped, const Executor& executor, const ConcurrentJobs& jobs) {
+  return ends_of_jobs(mapped, jobs, [&](LaneIndex lane) { return executor.end_of(lane); });
 }
 
 namespace {
@@ -95,8 +105,9 @@ std::optional<Simulated> simulate_unshared(const PreparedSchedule& prepared, con
   if (!outcome) { return {}; }
   Simulated result;
   result.time = outcome->finish;
-  result.first_end = first_end(mapped, outcome->finish, schedule.agent_count().ranks,
-                               [&](LaneIndex lane) { return outcome->ends[lane]; });
+  const auto end_of = [&](LaneIndex lane) { return outcome->ends[lane]; };
+  result.first_end = first_end(mapped, outcome->finish, schedule.agent_count().ranks, end_of);
+  result.ends = ends_of_jobs(mapped, options.jobs, end_of);
   result.network = use_of(mapped.network, *outcome, options.each_link);
   result.lanes = static_cast<std::uint32_t>(mapped.lanes.size());
   result.all_lanes = static_cast<std::uint32_t>(mapped.lane_of.size());

@@ -12,7 +12,8 @@ namespace athanor {
 
 namespace {
 
-constexpr std::uint64_t kMostLoops = 2;                  // with more, the state of the whole may repeat
+constexpr std::uint64_t kMostLoops = 2;                  // with more, the state of the whole may repeat, ...
+constexpr std::uint64_t kFewPrimitives = 1U << 19U;      // ... which is found later than so many are settled
 constexpr std::uint64_t kMostTimes = 1U << 26U;          // that connections remember, all together
 constexpr std::uint64_t kPrimitivesPerLook = 1U << 20U;  // at whether to stop
 
@@ -25,6 +26,7 @@ class UnsharedRun {
       const AgentCost& cost = mapped.agent_costs[mapped.lanes[lane].cost];
       lanes_[lane].element_size = cost.element_size.value_or(element_size);
       lanes_[lane].slots = cost.slots.value_or(slots);
+      lanes_[lane].free = mapped.starts[mapped.lanes[lane].start].begin;
     }
     for (const ConnectionId connection : mapped.connections.ids()) { add_connection(connection); }
   }
@@ -255,18 +257,28 @@ bool is_simple(const MappedSchedule& mapped) {
   const auto simple_cost = [](const ConnectionCost& cost) {
     return cost.grain == Bytes::zero() && cost.handshake == Time::zero();
   };
-  const auto few_loops = [](const MappedSchedule::Lane& lane) { return lane.loops <= kMostLoops; };
-  return mapped.network.queue_pairs == 1 && mapped.starts.size() == 1 && !mapped.in_calls &&
-         std::all_of(mapped.connection_costs.begin(), mapped.connection_costs.end(), simple_cost) &&
-         std::all_of(mapped.lanes.begin(), mapped.lanes.end(), few_loops);
+  const auto waits = [](const MappedSchedule::Start& start) { return !start.after.empty(); };
+  return mapped.network.queue_pairs == 1 && !mapped.in_calls &&
+         std::none_of(mapped.starts.begin(), mapped.starts.end(), waits) &&
+         std::all_of(mapped.connection_costs.begin(), mapped.connection_costs.end(), simple_cost);
+}
+
+bool is_short(const MappedSchedule& mapped) {
+  std::uint64_t loops = 0;
+  std::uint64_t primitives = 0;
+  for (const MappedSchedule::Lane& lane : mapped.lanes) {
+    loops = std::max(loops, lane.loops);
+    primitives += std::min(lane.loops, kFewPrimitives) * lane.steps;
+  }
+  return loops <= kMostLoops || primitives <= kFewPrimitives;
 }
 
 }  // namespace
 
 std::optional<UnsharedOutcome> run_unshared(const MappedSchedule& mapped, const Schedule& schedule, Bytes element_size,
                                             std::uint32_t slots, const SimulationOptions& options) {
-  const bool plain = options.level == NetworkLevel::flow && !options.flow_rate && options.jobs.starts.empty();
-  if (!plain || !is_simple(mapped)) { return {}; }
+  const bool plain = options.level == NetworkLevel::flow && !options.flow_rate;
+  if (!plain || !is_simple(mapped) || !is_short(mapped)) { return {}; }
   if (!has_usual_rates(mapped.network.graph) || !shares_nothing(mapped.network.graph)) { return {}; }
   if (auto outcome = run_in_lock_step(mapped, schedule, element_size, slots, options.stop)) { return outcome; }
   UnsharedRun run(mapped, schedule, element_size, slots);

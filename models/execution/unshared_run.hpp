@@ -25,8 +25,8 @@ struct UnsharedOutcome {
 /// picosecond.
 ///
 /// Nothing where that does not hold, where costs have grains or handshakes, where primitives wait for other lanes,
-/// where lanes have so many loops that they may repeat, where the schedule is not one job launched at once, or where
-/// nothing can run on (a deadlock, which Executor explains). Throws Interrupted, SimulationError("time-overflow").
+/// where lanes have so many loops that they may repeat, where one job waits for another, or where nothing can run on (a
+/// deadlock, which Executor explains). Throws Interrupted, SimulationError("time-overflow").
 std::optional<UnsharedOutcome> run_unshared(const MappedSchedule& mapped, const Schedule& schedule, Bytes element_size,
                                             std::uint32_t slots, const SimulationOptions& options);
 

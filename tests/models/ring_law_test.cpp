@@ -99,7 +99,7 @@ TEST_CASE("folding equal agents and multiplying loops change no result") {
           some.repeat_loops = repeat;
           const Simulated part = ring(cluster, 16, count, costs, some, layout);
           CHECK(part.time == whole.time);
-          CHECK((part.skipped_loops > 20) == repeat);
+          CHECK((part.skipped_loops > 20 || part.events == 0) == repeat);  // multiplied, or settled without events
           CHECK((part.lanes < part.all_lanes) == classes);
           Bytes carried_whole;
           Bytes carried_part;

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
+#include "algorithms/schedule/concurrent.hpp"
 #include "models/execution/mapped_schedule.hpp"
 #include "models/execution/simulate.hpp"
 #include "models/network/link_use.hpp"
@@ -90,4 +91,33 @@ TEST_CASE("where no connections share a link, the times are those of events, to 
   }
   MESSAGE(cases, " cases, ", without_events, " of them without events");
   CHECK(without_events > 50);
+}
+
+TEST_CASE("jobs that begin at times of their own need no events either, and many loops none where they are short") {
+  const Cluster cluster = star(16, 5_GBps, 1_us);
+  const Algorithm& ring = find(CollectiveKind::all_reduce, "ring");
+  const UniformCosts costs = costs_of(7);
+  for (const Elements count : {Elements{1 << 12}, Elements{1 << 20}}) {
+    const auto simulated = [&](bool with_events) {
+      std::vector<ConcurrentPart> parts;
+      SimulationOptions options;
+      for (std::uint32_t job = 0; job < 2; ++job) {
+        std::vector<std::uint32_t> ranks;
+        for (std::uint32_t rank = 0; rank < 8; ++rank) { ranks.push_back(2 * rank + job); }
+        parts.push_back({ring.make({CollectiveKind::all_reduce, 8, count}, Layout{.chunk = Elements{1 << 9}}), ranks});
+        options.jobs.starts.push_back({Time{job * 7'000'000}, {}});
+      }
+      if (with_events) { options.classes = options.repeat_loops = false; }
+      for (std::uint32_t agent = 0; agent < 16; ++agent) { options.jobs.of_agents.push_back(agent % 2); }
+      const auto schedule = concurrent(std::move(parts), 16);
+      return simulate(*schedule, cluster, {cluster.endpoints, 3}, costs, options);
+    };
+    const Simulated events = simulated(true);
+    const Simulated other = simulated(false);
+    CHECK(events.events > 0);
+    CHECK(other.events == 0);
+    CHECK(other.time == events.time);
+    CHECK(other.ends == events.ends);
+    CHECK(other.ends.back() == other.ends.front() + 7_us);
+  }
 }
