@@ -146,6 +146,56 @@ class Intervals(Runs):
             self.assertEqual((profile, row["known"], row["extrapolated"]), (profile, known, known == "nothing"))
         self.assertFalse(self.rows(two, software={"transport": "efa"})[-1]["extrapolated"])
 
+    def test_no_interval_is_narrower_than_what_the_profiles_own_calibration_says(self):
+        for stack in "nccl-b200-vultr", "nccl-tcpx", "nccl-slingshot-a100", "rccl-mi300x-roce":
+            calibration = json.loads((ROOT / f"scenarios/profiles/{stack}.json").read_text())["calibration"]
+            ended = self.athanor("verify", "--all", "--directory", self.only(stack), "--json", "-q")
+            self.assertIn(ended.returncode, (0, 5), ended.stderr)
+            document = json.loads(ended.stdout)
+            table_of = {(case["scenario"], case["case"]): each["table"] for each in document["tables"] for case in each["cases"]}
+            self.assertGreater(len(document["results"]), 10)
+            for row in document["results"]:
+                band = 0 if row["bytes"] < 1 << 20 else 1 if row["bytes"] < 1 << 26 else 2
+                least = max(calibration[key][table_of[row["scenario"], row["case"]]][band] for key in ("fit", "hold_out_sizes"))
+                self.assertGreaterEqual(row["time_high_us"] / row["time_us"], 0.999 / (1 - least), row)
+                if row["efficiency"] < 0.9 / (1 + least):  # else no measured time can be so much less
+                    self.assertLessEqual(row["time_low_us"], 1.001 * row["time_us"] / (1 + least), row)
+
+    def only(self, stack):
+        """A directory with the validation of one stack."""
+        directory = self.folder / stack
+        directory.mkdir()
+        shutil.copy(ROOT / f"scenarios/validation/{stack}.json", directory)
+        return directory
+
+    def test_a_bias_that_the_calibration_knows_lies_within(self):
+        document = json.loads(self.athanor("verify", "--all", "--directory", self.only("nccl-b200-vultr"), "--json", "-q").stdout)
+        within = {each["table"]: each["within_interval"] for each in document["tables"]}
+        self.assertEqual(within["b200_vultr_2n_ndr400x8_alltoall"], 1)  # 36 % too fast from 1 MiB on
+        self.assertGreater(within["b200_vultr_2n_ndr400x8_allreduce"], 0.7)
+
+    def test_a_worse_calibration_widens_a_better_one_narrows(self):
+        widths = []
+        profile = json.loads((ROOT / "scenarios/profiles/nccl-h100-nvswitch.json").read_text())
+        for off in 0.01, None, 0.5:
+            for errors in profile["calibration"]["fit"], profile["calibration"]["hold_out_sizes"]:
+                errors.update({table: [off] * 3 for table in errors} if off else {})
+            (self.folder / f"p{off}.json").write_text(json.dumps(profile))
+            row = self.rows(profile=f"./p{off}.json" if off else "nccl-h100-nvswitch")[-1]
+            widths.append(row["time_high_us"] / row["time_low_us"])
+        self.assertLess(widths[0], widths[1])
+        self.assertLess(widths[1], widths[2])
+        self.assertGreater(widths[2], 2)
+
+    def test_intervals_do_not_jump_where_bands_meet(self):
+        two = {"node": "DGX-B200", "nodes": 2, "fabric": {"kind": "star", "switch": "QM9700"}}
+        for keys in {"profile": "nccl-b200-vultr"}, {}:
+            for edge in 1 << 20, 1 << 26:
+                below, above = self.rows(two, (f"{edge - 4}B", f"{edge + 4}B"), **keys)
+                ends = [[row["time_low_us"] / row["time_us"], row["time_high_us"] / row["time_us"]] for row in (below, above)]
+                for end, other in zip(*ends):
+                    self.assertAlmostEqual(end / other, 1, delta=0.01)
+
     def test_a_winner_is_as_sure_as_intervals_allow(self):
         scenario = self.written({"cases": [{"name": name, "cluster": {"node": "DGX-H100"}, "profile": profile}
                                            for name, profile in (("a", "nccl-h100-nvswitch"), ("b", "nccl-generic-hopper"))],
