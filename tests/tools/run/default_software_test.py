@@ -206,6 +206,60 @@ class Intervals(Runs):
             self.assertTrue(line["certainty"] is None or 0.5 <= line["certainty"] <= 1, line)
 
 
+class Vendors(Runs):
+    GAUDI = {"node": {"gpus": 4, "gpu": "Gaudi-3"}}
+
+    def described(self, **figures):
+        return {"node": {"gpus": 4, "gpu": {"name": "X", "pcie": {"rate": "64GB/s", "latency": "500ns"}, **figures}}}
+
+    def test_a_library_does_not_run_on_gpus_of_another_maker(self):
+        path = ROOT / "scenarios/profiles/nccl-h100-hgx.json"
+        for cluster, profile, says in ((self.GAUDI, "nccl-h100-hgx", "is of NCCL, which runs on GPUs from NVIDIA, and Gaudi-3 is from Intel"),
+                                       (self.GAUDI, "rccl-mi300x", "is of RCCL, which runs on GPUs from AMD, and Gaudi-3 is from Intel"),
+                                       (self.GAUDI, str(path), "is of NCCL"), ("HGX-MI300X", str(path), "and MI300X is from AMD"),
+                                       ("DGX-H100", "rccl-mi300x", "and H100-SXM-80GB is from NVIDIA"),
+                                       (self.described(vendor="AMD"), "nccl-h100-hgx", "and X is from AMD"),
+                                       (self.described(vendor="other"), "nccl-h100-hgx", "and X is from another maker")):
+            self.refused(says, cluster, profile=profile)
+            self.refused("scenario.json:1:", cluster, profile=profile)
+            self.refused("at /profile", cluster, profile=profile)
+
+    def test_the_error_says_what_goes(self):
+        self.refused("take one of rccl-mi300x, rccl-mi300x-roce, or leave", "HGX-MI300X", profile="nccl-h100-hgx")
+        self.refused("nccl-h100-nvswitch, ", "DGX-H100", profile="rccl-mi300x")
+        self.refused('write "ideal"', self.GAUDI, profile="nccl-h100-hgx")
+        for profile in "ideal", None:
+            keys = {"profile": profile} if profile else {}
+            self.assertEqual(self.rows(self.GAUDI, **keys)[0]["profile"], "ideal")
+
+    def test_one_of_several_kinds_of_nodes_is_enough(self):
+        mixed = {"nodes": [{"node": "DGX-H100", "count": 1}, {"node": "HGX-MI300X", "count": 1}],
+                 "fabric": {"kind": "star", "switch": "QM9700"}}
+        self.refused("MI300X is from AMD", mixed, profile="nccl-h100-hgx")
+
+    def test_a_described_gpu_of_nobody_takes_any_profile(self):
+        for profile in "nccl-h100-hgx", "rccl-mi300x":
+            self.assertEqual(self.rows(self.described(), profile=profile)[0]["profile"], profile)
+
+    def test_a_maker_that_other_figures_contradict_is_refused(self):
+        self.refused('"compute_capability" is of GPUs from NVIDIA, and "vendor" says AMD', self.described(vendor="AMD", compute_capability=9.0))
+        self.refused('"architecture" is of GPUs from AMD, and "vendor" says Intel',
+                     {"node": {"gpus": 4, "gpu": {"preset": "Gaudi-3", "architecture": "gfx942"}}})
+        self.refused("vendor", self.described(vendor="Nvidia"))
+
+    def test_every_command_refuses_it(self):
+        path = self.scenario(self.GAUDI)
+        for words in (("run",), ("validate",), ("explain",), ("compare",), ("describe",), ("sweep", "-o", self.folder / "s.sqlite", "--vary", "/profile=nccl-h100-hgx")):
+            setting = () if words[0] == "sweep" else ("--set", "/profile=nccl-h100-hgx")
+            ended = self.athanor(words[0], path, *words[1:], *setting)
+            self.assertNotEqual(ended.returncode, 0, words)
+            self.assertIn("Gaudi-3 is from Intel", ended.stderr, words)
+        step = self.written({"cluster": {"node": "HGX-MI300X", "nodes": 1, "fabric": {"kind": "star", "switch": "QM9700"}}, "profile": "nccl-h100-hgx",
+                             "training": {"model": "GPT-2", "global_batch": 16, "sequence": 1024}})
+        for command in "run", "plan":
+            self.assertIn("MI300X is from AMD", self.athanor(command, step).stderr, command)
+
+
 class Steps(Runs):
     def step(self, model="GPT-3-175B", gpu=None, **training):
         """A step of four layers on one node, and what is said of it."""
