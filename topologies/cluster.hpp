@@ -27,6 +27,7 @@ struct Cluster {
   std::uint32_t shared_gpus = 0;         ///< whose memory ranks share as thread blocks; 0: every rank is a device
   bool nvswitches_reduce = true;         ///< where there are any: all of them add up and multicast
   std::optional<NodeIdentity> identity;  ///< of the first node; none where endpoints are on the fabric themselves
+  std::vector<NodeIdentity> others;      ///< of a mixture's further kinds of nodes
   bool alike_from_every_node = false;    ///< generated: what is true of the routes of one node holds for all
 
   std::vector<NetworkSummary> networks;  ///< where there are several

@@ -213,9 +213,9 @@ const Profile& pricing(const CollectiveSetup& setup, const Platform& platform) {
 void put_interval(const CollectiveSetup& setup, const Platform& platform, Bytes size, Time time, Time bound,
                   Record& record) {
   const Profile& profile = pricing(setup, platform);
-  const PredictionError* error = profile.error_of(setup.kind, setup.ranks, size, *platform.cluster);
+  const std::optional<PredictionError> error = profile.error_of(setup.kind, setup.ranks, size, *platform.cluster);
   record.put(kProfile, profile.name);
-  if (error == nullptr) { return; }
+  if (!error) { return; }
   const double simulated = microseconds(time);
   // Nobody measures what the hardware does not allow.
   const double low = std::max(simulated * error->low, std::min(simulated, microseconds(bound)));

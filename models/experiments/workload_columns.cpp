@@ -125,18 +125,18 @@ void put_interval_of_calls(const WorkloadRun& run, const Platform& platform, std
   double weight = 0;
   double low = 0;
   double high = 0;
-  const PredictionError* heaviest = nullptr;
+  std::optional<PredictionError> heaviest;
   for (const CallsOfAKind& each : calls_by_kind(run.result)) {
-    const PredictionError* error =
+    const std::optional<PredictionError> error =
         platform.profile->error_of(each.estimate->kind, ranks, each.estimate->size, *platform.cluster);
     const double alone = seconds(each.alone);
-    if (error == nullptr || alone <= 0) { continue; }
-    if (heaviest == nullptr) { heaviest = error; }
+    if (!error || alone <= 0) { continue; }
+    if (!heaviest) { heaviest = error; }
     weight += alone;
     low += alone * error->low;
     high += alone * error->high;
   }
-  if (heaviest == nullptr) { return; }
+  if (!heaviest) { return; }
   const double time = seconds(run.time);
   const double exposed = shares_of(run.result, run.time).all_exposed() * time;
   record.put(kStepLow, time - exposed * (1 - low / weight));

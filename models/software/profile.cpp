@@ -122,11 +122,14 @@ Knowledge knowledge_of(const Profile& profile, CollectiveKind kind, std::uint32_
 
 }  // namespace
 
-const PredictionError* Profile::error_of(CollectiveKind kind, std::uint32_t ranks, Bytes size,
-                                         const Cluster& cluster) const {
-  if (!errors) { return nullptr; }
-  const bool several_nodes = nodes_of(cluster, ranks) > 1;
-  return find(*errors, knowledge_of(*this, kind, ranks, size, cluster, several_nodes), several_nodes, size);
+std::optional<PredictionError> Profile::error_of(CollectiveKind kind, std::uint32_t ranks, Bytes size,
+                                                 const Cluster& cluster) const {
+  if (!errors) { return std::nullopt; }
+  const std::uint32_t nodes = nodes_of(cluster, ranks);
+  const Knowledge known = knowledge_of(*this, kind, ranks, size, cluster, nodes > 1);
+  // A few rows fit whatever they are: how far off they are says nothing of others.
+  const OwnErrors own = fitted.rows > 0 ? OwnErrors{} : own_errors(calibrated, known, kind, nodes);
+  return predicted_error(*errors, known, nodes > 1, size, own);
 }
 
 std::string gpu_name(const Cluster& cluster) {
@@ -176,7 +179,8 @@ void visit(Fields& fields, Profile& profile) {
   fields.optional("transport", profile.transport, "What carries messages between nodes: NICs with their plugin",
                   OneOf{transport_names()});
   fields.optional("machine", profile.machine, "On which it was calibrated, as measurements name it");
-  fields.optional_value("calibration", "How it was found: date, versions, hold-out and its error", [](FieldValue&) {});
+  fields.optional_value("calibration", "How it was found: date, versions; and by table how far it is off",
+                        [&](FieldValue& value) { visit(value, profile.calibrated); });
   fields.optional_object("fitted", profile.fitted, "The domain in which its figures were fitted");
 }
 

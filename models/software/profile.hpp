@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/schedule/collective.hpp"
+#include "models/software/calibrated_table.hpp"
 #include "models/software/gpu_costs.hpp"
 #include "models/software/nccl_costs.hpp"
 #include "models/software/prediction_error.hpp"
@@ -55,6 +56,7 @@ struct Profile {
     std::uint32_t rows = 0;      ///< measured times that tell it, where they are a few; 0: whole tables
     std::vector<Bytes> sizes{};  ///< of those few
   } fitted;
+  std::vector<CalibratedTable> calibrated;  ///< how far it is off on the tables that it was fitted on
 
   /// What prices a communicator on so many nodes.
   const Profile& on_nodes(std::uint32_t nodes) const { return nodes == 1 && inside ? *inside : *this; }
@@ -62,8 +64,9 @@ struct Profile {
   bool shares_machine() const { return threads.has_value() || gpus.has_value(); }
   /// The first `ranks` endpoints of a cluster carry it out.
   bool covers(CollectiveKind kind, std::uint32_t ranks, Bytes size, const Cluster& cluster) const;
-  /// How far its prediction of such a collective may be off; null: nobody knows.
-  const PredictionError* error_of(CollectiveKind kind, std::uint32_t ranks, Bytes size, const Cluster& cluster) const;
+  /// How far its prediction of such a collective may be off; none: nobody knows.
+  std::optional<PredictionError> error_of(CollectiveKind kind, std::uint32_t ranks, Bytes size,
+                                          const Cluster& cluster) const;
 };
 
 /// What GPUs call themselves in Profile::Domain; "": not known.

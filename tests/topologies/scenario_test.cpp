@@ -306,6 +306,9 @@ TEST_CASE("presets of GPUs from NVIDIA have a compute capability, those from AMD
     CAPTURE(name);
     const int said = (gpu.compute_capability ? 1 : 0) + (gpu.architecture.empty() ? 0 : 1);
     CHECK(said == (of_others.contains(name) ? 0 : 1));
+    const std::string vendor = gpu_vendor(identity_of(gpu));
+    CHECK(vendor == (gpu.compute_capability ? "NVIDIA" : gpu.architecture.empty() ? gpu.vendor : "AMD"));
+    CHECK(!vendor.empty());
   }
 }
 
@@ -315,6 +318,12 @@ TEST_CASE("identities that cannot be are refused") {
   };
   CHECK(has(node(R"("compute_capability": 9.05)"), "a whole number of tenths"));
   CHECK(has(node(R"("compute_capability": 0.5)"), "out-of-range"));
+  CHECK(has(bad(R"({"cluster": {"node": {"gpu": "Gaudi-3", "gpus": 2, "compute_capability": 9.0}}})"),
+            "is of GPUs from NVIDIA, and Gaudi-3 is from Intel"));
+  CHECK(has(bad(R"({"cluster": {"node": {"gpu": "MI300X", "gpus": 2, "compute_capability": 9.0}}})"),
+            "and MI300X is from AMD"));
+  CHECK(has(bad(R"({"cluster": {"node": {"gpu": {"preset": "H100-SXM-80GB", "architecture": "gfx942"}, "gpus": 2}}})"),
+            "is of GPUs from NVIDIA, and \"architecture\" of GPUs from AMD"));
   CHECK(has(node(R"("cpu": {"vendor": "GenuineIntel"})"), "arch"));
   CHECK(has(node(R"("cpu": {"arch": "x86"})"), "x86_64"));
 }

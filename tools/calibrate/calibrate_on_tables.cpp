@@ -124,6 +124,7 @@ ExitCode calibrate_mpi_on_tables(const CalibrateOptions& options, const Streams&
   write_profile(options, streams,
                 profile_json(profile, {{"date", calibration_date()},
                                        {"versions", calibration_versions()},
+                                       {"tables", kinds_json(tables)},
                                        {"fit", errors_json(errors_by_table(tables, fit.residuals))}}),
                 summary(tables, fit));
   return ExitCode::ok;

@@ -42,6 +42,16 @@ std::uint64_t points_of(const Json& file) {
   return points == nullptr ? 0 : static_cast<std::uint64_t>(points->number());
 }
 
+/// Where fitted rows are furthest off.
+Json worst_row(const WorstFit& worst) {
+  Json row{{"table", worst.table->name}, {"size", name(worst.band)}, {"error", worst.error}};
+  if (worst.table->collective) {
+    row["collective"] = name(*worst.table->collective);
+    row["nodes"] = worst.table->nodes;
+  }
+  return row;
+}
+
 Json profile_row(const std::string& name, const Profile& profile, const Json& file, const FittedTables& tables) {
   const Profile::Domain& fitted = profile.fitted;
   const Json* version = file.at("/nccl/version");
@@ -68,6 +78,7 @@ Json profile_row(const std::string& name, const Profile& profile, const Json& fi
     row["to"] = written(fitted.to);
   }
   row["errors"] = fit_errors(file);
+  if (const WorstFit worst = worst_fit(profile.calibrated); worst.table != nullptr) { row["worst"] = worst_row(worst); }
   return row;
 }
 
@@ -137,6 +148,17 @@ std::vector<ErrorColumn> errors_shown(const Json& rows) {
   return shown;
 }
 
+/// "37 % all_to_all on 2 nodes, above": of which collective on how many nodes, in which band of sizes.
+std::string worst_text(const Json& row) {
+  const Json* const worst = row.find("worst");
+  if (worst == nullptr) { return "-"; }
+  const double nodes = worst->number_at("nodes");
+  const std::string of =
+      nodes == 0 ? worst->string_at("table")
+                 : fmt::format("{} on {:.0f} node{}", worst->string_at("collective"), nodes, nodes == 1 ? "" : "s");
+  return fmt::format("{:.0f} % {}, {}", worst->number_at("error") * 100, of, worst->string_at("size"));
+}
+
 /// Of one that was fitted on nothing, what it is.
 std::vector<std::string> profile_line(const Json& row, const std::vector<ErrorColumn>& shown) {
   const std::string& name = row["name"].string();
@@ -155,6 +177,7 @@ std::vector<std::string> profile_line(const Json& row, const std::vector<ErrorCo
                                 std::to_string(row["measurements"].size()),
                                 text_of(row["rows"])};
   for (const ErrorColumn& each : shown) { line.push_back(by_band(each.find(errors))); }
+  line.push_back(worst_text(row));
   return line;
 }
 
@@ -164,10 +187,11 @@ std::string profiles_text(const Json& rows) {
                                 {"software"},         {"launch"},   {"sizes"}, {"tables", Side::right},
                                 {"rows", Side::right}};
   for (const ErrorColumn& each : shown) { heads.push_back({each.title, Side::right}); }
+  heads.push_back({"worst fitted"});
   std::vector<std::vector<std::string>> lines;
   for (const Json& row : rows.elements()) { lines.push_back(profile_line(row, shown)); }
-  return "# medians of |error| in %, below 1 MiB / below 64 MiB / above: of rows as fitted, and of what no fit had "
-         "seen\n" +
+  return "# medians over tables of |error| in %, below 1 MiB / below 64 MiB / above: of rows as fitted, and of what no "
+         "fit had seen; worst: of the collective, nodes and sizes where fitted rows are furthest off\n" +
          in_columns(heads, lines);
 }
 

@@ -251,6 +251,9 @@ Cluster assemble(const std::vector<AttachedNetwork>& networks, std::size_t used,
   cluster.nics_per_endpoint = nics_per_endpoint(population);
   cluster.nvswitches_reduce = nvswitches_reduce(population);
   if (population.node) { cluster.identity = population.node->spec().identity; }
+  for (std::size_t kind = 1; kind < population.kinds.size(); ++kind) {
+    cluster.others.push_back(population.kinds[kind].node->spec().identity);
+  }
   cluster.description = described(networks, attached);
   cluster.router = std::make_unique<RegularRouter>(*cluster.fabric, population, attached.topology, choice);
   return cluster;

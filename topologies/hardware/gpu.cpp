@@ -47,6 +47,29 @@ void read_tflops(Fields& fields, std::map<std::string, Ratio>& tflops) {
   });
 }
 
+const std::vector<std::string>& vendors() {
+  static const std::vector<std::string> kVendors{"NVIDIA", "AMD", "Intel", "Huawei", "Google", "other"};
+  return kVendors;
+}
+
+/// Whether what is said of its maker is what its other figures say.
+bool agrees_on_vendor(const GpuConfig& config, const GpuPreset& gpu, Problems& problems) {
+  const auto conflict = [&](const char* key, const char* vendor) {
+    problems.add({"conflict", fmt::format("\"{}\" is of GPUs from {}, and \"vendor\" says {}", key, vendor, gpu.vendor),
+                  config.place, fmt::format("leave out \"{}\"{}", key, config.preset.empty() ? " or \"vendor\"" : "")});
+    return false;
+  };
+  if (gpu.vendor.empty() && gpu.compute_capability && !gpu.architecture.empty()) {
+    problems.add({"conflict", "\"compute_capability\" is of GPUs from NVIDIA, and \"architecture\" of GPUs from AMD",
+                  config.place, "leave out the one that is not this GPU's"});
+    return false;
+  }
+  if (gpu.vendor.empty()) { return true; }
+  if (gpu.compute_capability && gpu.vendor != "NVIDIA") { return conflict("compute_capability", "NVIDIA"); }
+  if (!gpu.architecture.empty() && gpu.vendor != "AMD") { return conflict("architecture", "AMD"); }
+  return true;
+}
+
 }  // namespace
 
 void read_compute_capability(Fields& fields, std::optional<Ratio>& capability) {
@@ -67,6 +90,7 @@ void visit(Fields& fields, GpuProperties& gpu) {
   optional_link(fields, "pcie", "Its PCIe port", gpu.pcie);
   read_compute_capability(fields, gpu.compute_capability);
   fields.optional("architecture", gpu.architecture, "Of a GPU from AMD, as its compiler names it: gfx942");
+  fields.optional("vendor", gpu.vendor, "Who makes it; default: as those two say", OneOf{vendors()});
   fields.optional("gpu_direct", gpu.gpu_direct, "May NICs read and write its memory (GPUDirect RDMA)?");
   fields.optional("peer_access", gpu.peer_access, "May other GPUs over PCIe?");
   read_power(fields, "power", "The most that it draws, \"700W\": below its preset's a power limit", gpu.power);
@@ -103,6 +127,7 @@ void apply(const GpuProperties& figures, GpuPreset& gpu) {
   take(gpu.pcie, figures.pcie);
   take(gpu.compute_capability, figures.compute_capability);
   take(gpu.architecture, figures.architecture);
+  take(gpu.vendor, figures.vendor);
   take(gpu.power, figures.power);
   take(gpu.least_power, figures.least_power);
   take(gpu.idle_power, figures.idle_power);
@@ -145,6 +170,7 @@ std::optional<GpuPreset> made(const GpuConfig& config, const std::map<std::strin
                   config.place, R"(write "nvlink": "nvlink4", "nvlinks": 18)"});
     return std::nullopt;
   }
+  if (!agrees_on_vendor(config, gpu, problems)) { return std::nullopt; }
   if (gpu.power && gpu.idle_power && *gpu.power <= *gpu.idle_power) {
     problems.add({"out-of-range",
                   fmt::format("{} draws at most {}, and {} while nothing runs on it", name_of(config),
@@ -165,6 +191,7 @@ NodeIdentity identity_of(const GpuPreset& gpu) {
   NodeIdentity identity;
   if (gpu.compute_capability) { identity.compute_capability = in_tenths(*gpu.compute_capability); }
   identity.architecture = gpu.architecture;
+  identity.vendor = gpu.vendor;
   identity.gpu_direct = gpu.gpu_direct;
   identity.peer_access = gpu.peer_access;
   return identity;

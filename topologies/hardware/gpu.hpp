@@ -25,6 +25,7 @@ struct GpuPreset {
   std::optional<LinkConfig> pcie;
   std::optional<Ratio> compute_capability;  ///< of GPUs from NVIDIA: 9.0
   std::string architecture;                 ///< of GPUs from AMD: "gfx942"
+  std::string vendor;                       ///< "Intel"; "": as these two say, or not known
   std::optional<Power> power;               ///< the most that it draws
   std::optional<Power> least_power;         ///< the lowest limit that it takes; none: not known
   std::optional<Power> idle_power;          ///< while nothing runs on it
@@ -46,6 +47,7 @@ struct GpuProperties {
   std::optional<LinkConfig> pcie;
   std::optional<Ratio> compute_capability;
   std::optional<std::string> architecture;
+  std::optional<std::string> vendor;
   std::optional<Power> power;
   std::optional<Power> least_power;
   std::optional<Power> idle_power;

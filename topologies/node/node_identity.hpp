@@ -23,6 +23,7 @@ struct NodeIdentity {
   /// Of the GPUs, times ten: 90 of an H100. None: not known, or not from NVIDIA, and then there is none.
   std::optional<std::uint32_t> compute_capability;
   std::string architecture;  ///< of GPUs from AMD: "gfx942" of an MI300X; "" of others
+  std::string vendor;        ///< of the GPUs: "Intel"; "": not said, see gpu_vendor()
   std::string gpu;           ///< the preset that GPUs are; "": none
   std::string nic;           ///< the preset that NICs are; "": none, or several
   /// Of each NIC the first of those that are ports of the same card; empty: each is a card of its own.
@@ -34,5 +35,12 @@ struct NodeIdentity {
   CpuIdentity cpu;          ///< of all sockets
   bool operator==(const NodeIdentity&) const = default;
 };
+
+/// Who makes the GPUs: "NVIDIA", "AMD", what is said of them; "": nobody knows.
+inline std::string gpu_vendor(const NodeIdentity& identity) {
+  if (!identity.vendor.empty()) { return identity.vendor; }
+  if (identity.compute_capability) { return "NVIDIA"; }
+  return identity.architecture.empty() ? "" : "AMD";
+}
 
 }  // namespace athanor

@@ -170,7 +170,18 @@ class NodeMaker {
     identity.gpu_direct = config_.gpu_direct.value_or(identity.gpu_direct);
     identity.peer_access = config_.peer_access.value_or(identity.peer_access);
     spec_.nvlink_access = config_.nvlink_access;
-    if (config_.compute_capability) { identity.compute_capability = in_tenths(*config_.compute_capability); }
+    if (config_.compute_capability) { set_capability(*config_.compute_capability); }
+  }
+
+  void set_capability(Ratio capability) {
+    NodeIdentity& identity = spec_.identity;
+    const std::string vendor = gpu_vendor(identity);
+    if (!vendor.empty() && vendor != "NVIDIA") {
+      problem("conflict",
+              fmt::format("\"compute_capability\" is of GPUs from NVIDIA, and {} is from {}", identity.gpu, vendor),
+              config_.place, R"(leave "compute_capability" out, or take another "gpu")");
+    }
+    identity.compute_capability = in_tenths(capability);
   }
 
   void add_graph() {

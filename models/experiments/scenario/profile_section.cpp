@@ -159,6 +159,50 @@ void check_profile(Fields& fields, const Platform& platform, const std::optional
   check_protocol(fields, platform, protocol);
 }
 
+namespace {
+
+/// Profiles of the library that were fitted on such GPUs: "take one of nccl-h100-hgx, ..., or "; "": there is none.
+std::string fitted_on(const std::string& gpu, const Library& library) {
+  std::vector<std::string> names;
+  for (const std::string& name : library.names(LibraryFolder::profiles)) {
+    Problems problems;
+    const Profile profile = read_profile_file(library.files(), library.path(LibraryFolder::profiles, name), problems);
+    const std::vector<std::string>& gpus = profile.fitted.gpus;
+    if (profile.nccl && std::count(gpus.begin(), gpus.end(), gpu) > 0) { names.push_back(name); }
+  }
+  return gpu.empty() || names.empty() ? "" : fmt::format("take one of {}, or ", joined(names, ", "));
+}
+
+/// The kind of nodes whose GPUs another maker's library does not run on; null pointer: there is none.
+const NodeIdentity* of_another_vendor(const Cluster& cluster, const std::string& vendor) {
+  const auto foreign = [&](const NodeIdentity& each) {
+    const std::string own = gpu_vendor(each);
+    return !own.empty() && own != vendor;
+  };
+  if (cluster.identity && foreign(*cluster.identity)) { return &*cluster.identity; }
+  const auto found = std::find_if(cluster.others.begin(), cluster.others.end(), foreign);
+  return found == cluster.others.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void check_vendor(Fields& fields, const Library& library, const Platform& platform) {
+  const Profile& profile = *platform.profile;
+  if (!profile.nccl || !platform.cluster) { return; }
+  const std::string vendor = profile.nccl->rccl ? "AMD" : "NVIDIA";
+  const NodeIdentity* const gpu = of_another_vendor(*platform.cluster, vendor);
+  if (gpu == nullptr) { return; }
+  const std::string own = gpu_vendor(*gpu);
+  const bool pooled = gpu == &*platform.cluster->identity && !gpu_name(*platform.cluster).empty();
+  fields.problem("profile", "profile-mismatch",
+                 fmt::format("profile '{}' is of {}, which runs on GPUs from {}, and {} is {}", profile.name,
+                             profile.nccl->rccl ? "RCCL" : "NCCL", vendor, gpu->gpu.empty() ? "the GPU here" : gpu->gpu,
+                             own == "other" ? "from another maker" : "from " + own),
+                 pooled ? fitted_on(gpu_name(*platform.cluster), library) +
+                              "leave \"profile\" out: what a pool expects of these GPUs"
+                        : R"(leave "profile" out, or write "ideal": no software of these GPUs is measured)");
+}
+
 void check_engines(Fields& fields, const Platform& platform) {
   if (!platform.profile->nccl || !platform.aggregation || !platform.aggregation->slots) { return; }
   fields.problem("network", "conflict",

@@ -31,6 +31,10 @@ struct Platform;
 /// asked for.
 void check_profile(Fields& fields, const Platform& platform, const std::optional<std::string>& protocol);
 
+/// Reports a "profile" of NCCL on GPUs that are not NVIDIA's, and of RCCL on such that are not AMD's. Of GPUs whose
+/// maker nobody tells it may be.
+void check_vendor(Fields& fields, const Library& library, const Platform& platform);
+
 /// Whether a library that the profile is of can use the engines of the platform's switches.
 void check_engines(Fields& fields, const Platform& platform);
 

@@ -126,6 +126,7 @@ void read_parts(CaseParts& parts) {
   fields.optional_object("software", parts.software,
                          "The library of MPI, or what a stack of NCCL without a profile consists of");
   platform.profile = std::make_shared<const Profile>(std::move(profile));
+  if (fields.has("profile")) { check_vendor(fields, context.library, platform); }
 }
 
 }  // namespace

@@ -114,7 +114,13 @@ bool is_amd(const Cluster& cluster) { return !cluster.identity->architecture.emp
 
 /// What no measured stack tells of; "": a pool prices the case unasked.
 std::string unmeasured(const CaseParts& parts, const Platform& own, Schedules schedules) {
-  if (!has_nccl(*own.cluster)) { return "ranks that are no GPUs of NVIDIA's or AMD's"; }
+  if (!has_nccl(*own.cluster)) {
+    const std::string vendor = gpu_vendor(*own.cluster->identity);
+    const bool known = vendor == "NVIDIA" || vendor == "AMD";
+    return known ? fmt::format("GPUs from {} whose \"{}\" nobody says", vendor,
+                               vendor == "AMD" ? "architecture" : "compute_capability")
+                 : "ranks that are no GPUs of NVIDIA's or AMD's";
+  }
   if (schedules != Schedules::of_nccl) { return "schedules that NCCL does not choose"; }
   if (!parts.order.config.mixture.empty()) { return "nodes of several kinds"; }
   if (own.cluster->endpoints_per_node == 0) { return "GPUs that are in no nodes"; }

@@ -94,6 +94,11 @@ TEST_CASE("a row that is twice what is expected is met, by the profile that a sc
   const double expected = anchored.profile({"--row", "8B=20us"})["calibration"]["rows"][0]["before_us"].get<double>();
   const nlohmann::json found = anchored.profile({"--row", fmt::format("8B={:.3f}us", 2 * expected)});
   CHECK(found["calibration"]["rows"][0]["after_us"].get<double>() == doctest::Approx(2 * expected).epsilon(0.04));
+  REQUIRE(found["calibration"]["fit"].size() == 1);
+  for (const auto& [table, errors] : found["calibration"]["fit"].items()) {  // intervals ask what the table is of
+    CHECK(found["calibration"]["tables"][table]["collective"] == "all_reduce");
+    CHECK(found["calibration"]["tables"][table]["nodes"] == 1);
+  }
   CHECK(time_at(anchored.folder(), kOneNode, anchored.profile_path(), "8B") ==
         doctest::Approx(2 * expected).epsilon(0.04));
 }

@@ -41,6 +41,15 @@ TEST_CASE("list profiles says what fitted ones and pools were fitted on, and how
     CHECK((row["errors"]["fit"].contains("below_1MiB") || row["errors"]["fit"].contains("above")));
   }
   CHECK(fitted > 20);
+  const auto biased = std::find_if(rows.begin(), rows.end(),
+                                   [](const nlohmann::json& row) { return row["name"] == "nccl-b200-vultr"; });
+  REQUIRE(biased != rows.end());
+  const nlohmann::json& worst = (*biased)["worst"];  // that no median shows
+  CHECK(worst["collective"] == "all_to_all");
+  CHECK(worst["nodes"] == 2);
+  CHECK(worst["size"] == "above");
+  CHECK(worst["error"].get<double>() > 5 * (*biased)["errors"]["fit"]["median"].get<double>());
+  CHECK(text.says("37 % all_to_all on 2 nodes, above"));
   CHECK(rows.back()["kind"] == "pool");
   CHECK_FALSE(rows.back()["errors"].empty());
   CHECK(text.says("pool nccl: "));

@@ -146,6 +146,56 @@ class Intervals(Runs):
             self.assertEqual((profile, row["known"], row["extrapolated"]), (profile, known, known == "nothing"))
         self.assertFalse(self.rows(two, software={"transport": "efa"})[-1]["extrapolated"])
 
+    def test_no_interval_is_narrower_than_what_the_profiles_own_calibration_says(self):
+        for stack in "nccl-b200-vultr", "nccl-tcpx", "nccl-slingshot-a100", "rccl-mi300x-roce":
+            calibration = json.loads((ROOT / f"scenarios/profiles/{stack}.json").read_text())["calibration"]
+            ended = self.athanor("verify", "--all", "--directory", self.only(stack), "--json", "-q")
+            self.assertIn(ended.returncode, (0, 5), ended.stderr)
+            document = json.loads(ended.stdout)
+            table_of = {(case["scenario"], case["case"]): each["table"] for each in document["tables"] for case in each["cases"]}
+            self.assertGreater(len(document["results"]), 10)
+            for row in document["results"]:
+                band = 0 if row["bytes"] < 1 << 20 else 1 if row["bytes"] < 1 << 26 else 2
+                least = max(calibration[key][table_of[row["scenario"], row["case"]]][band] for key in ("fit", "hold_out_sizes"))
+                self.assertGreaterEqual(row["time_high_us"] / row["time_us"], 0.999 / (1 - least), row)
+                if row["efficiency"] < 0.9 / (1 + least):  # else no measured time can be so much less
+                    self.assertLessEqual(row["time_low_us"], 1.001 * row["time_us"] / (1 + least), row)
+
+    def only(self, stack):
+        """A directory with the validation of one stack."""
+        directory = self.folder / stack
+        directory.mkdir()
+        shutil.copy(ROOT / f"scenarios/validation/{stack}.json", directory)
+        return directory
+
+    def test_a_bias_that_the_calibration_knows_lies_within(self):
+        document = json.loads(self.athanor("verify", "--all", "--directory", self.only("nccl-b200-vultr"), "--json", "-q").stdout)
+        within = {each["table"]: each["within_interval"] for each in document["tables"]}
+        self.assertEqual(within["b200_vultr_2n_ndr400x8_alltoall"], 1)  # 36 % too fast from 1 MiB on
+        self.assertGreater(within["b200_vultr_2n_ndr400x8_allreduce"], 0.7)
+
+    def test_a_worse_calibration_widens_a_better_one_narrows(self):
+        widths = []
+        profile = json.loads((ROOT / "scenarios/profiles/nccl-h100-nvswitch.json").read_text())
+        for off in 0.01, None, 0.5:
+            for errors in profile["calibration"]["fit"], profile["calibration"]["hold_out_sizes"]:
+                errors.update({table: [off] * 3 for table in errors} if off else {})
+            (self.folder / f"p{off}.json").write_text(json.dumps(profile))
+            row = self.rows(profile=f"./p{off}.json" if off else "nccl-h100-nvswitch")[-1]
+            widths.append(row["time_high_us"] / row["time_low_us"])
+        self.assertLess(widths[0], widths[1])
+        self.assertLess(widths[1], widths[2])
+        self.assertGreater(widths[2], 2)
+
+    def test_intervals_do_not_jump_where_bands_meet(self):
+        two = {"node": "DGX-B200", "nodes": 2, "fabric": {"kind": "star", "switch": "QM9700"}}
+        for keys in {"profile": "nccl-b200-vultr"}, {}:
+            for edge in 1 << 20, 1 << 26:
+                below, above = self.rows(two, (f"{edge - 4}B", f"{edge + 4}B"), **keys)
+                ends = [[row["time_low_us"] / row["time_us"], row["time_high_us"] / row["time_us"]] for row in (below, above)]
+                for end, other in zip(*ends):
+                    self.assertAlmostEqual(end / other, 1, delta=0.01)
+
     def test_a_winner_is_as_sure_as_intervals_allow(self):
         scenario = self.written({"cases": [{"name": name, "cluster": {"node": "DGX-H100"}, "profile": profile}
                                            for name, profile in (("a", "nccl-h100-nvswitch"), ("b", "nccl-generic-hopper"))],
@@ -154,6 +204,60 @@ class Intervals(Runs):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         for line in json.loads(ended.stdout)["lines"]:
             self.assertTrue(line["certainty"] is None or 0.5 <= line["certainty"] <= 1, line)
+
+
+class Vendors(Runs):
+    GAUDI = {"node": {"gpus": 4, "gpu": "Gaudi-3"}}
+
+    def described(self, **figures):
+        return {"node": {"gpus": 4, "gpu": {"name": "X", "pcie": {"rate": "64GB/s", "latency": "500ns"}, **figures}}}
+
+    def test_a_library_does_not_run_on_gpus_of_another_maker(self):
+        path = ROOT / "scenarios/profiles/nccl-h100-hgx.json"
+        for cluster, profile, says in ((self.GAUDI, "nccl-h100-hgx", "is of NCCL, which runs on GPUs from NVIDIA, and Gaudi-3 is from Intel"),
+                                       (self.GAUDI, "rccl-mi300x", "is of RCCL, which runs on GPUs from AMD, and Gaudi-3 is from Intel"),
+                                       (self.GAUDI, str(path), "is of NCCL"), ("HGX-MI300X", str(path), "and MI300X is from AMD"),
+                                       ("DGX-H100", "rccl-mi300x", "and H100-SXM-80GB is from NVIDIA"),
+                                       (self.described(vendor="AMD"), "nccl-h100-hgx", "and X is from AMD"),
+                                       (self.described(vendor="other"), "nccl-h100-hgx", "and X is from another maker")):
+            self.refused(says, cluster, profile=profile)
+            self.refused("scenario.json:1:", cluster, profile=profile)
+            self.refused("at /profile", cluster, profile=profile)
+
+    def test_the_error_says_what_goes(self):
+        self.refused("take one of rccl-mi300x, rccl-mi300x-roce, or leave", "HGX-MI300X", profile="nccl-h100-hgx")
+        self.refused("nccl-h100-nvswitch, ", "DGX-H100", profile="rccl-mi300x")
+        self.refused('write "ideal"', self.GAUDI, profile="nccl-h100-hgx")
+        for profile in "ideal", None:
+            keys = {"profile": profile} if profile else {}
+            self.assertEqual(self.rows(self.GAUDI, **keys)[0]["profile"], "ideal")
+
+    def test_one_of_several_kinds_of_nodes_is_enough(self):
+        mixed = {"nodes": [{"node": "DGX-H100", "count": 1}, {"node": "HGX-MI300X", "count": 1}],
+                 "fabric": {"kind": "star", "switch": "QM9700"}}
+        self.refused("MI300X is from AMD", mixed, profile="nccl-h100-hgx")
+
+    def test_a_described_gpu_of_nobody_takes_any_profile(self):
+        for profile in "nccl-h100-hgx", "rccl-mi300x":
+            self.assertEqual(self.rows(self.described(), profile=profile)[0]["profile"], profile)
+
+    def test_a_maker_that_other_figures_contradict_is_refused(self):
+        self.refused('"compute_capability" is of GPUs from NVIDIA, and "vendor" says AMD', self.described(vendor="AMD", compute_capability=9.0))
+        self.refused('"architecture" is of GPUs from AMD, and "vendor" says Intel',
+                     {"node": {"gpus": 4, "gpu": {"preset": "Gaudi-3", "architecture": "gfx942"}}})
+        self.refused("vendor", self.described(vendor="Nvidia"))
+
+    def test_every_command_refuses_it(self):
+        path = self.scenario(self.GAUDI)
+        for words in (("run",), ("validate",), ("explain",), ("compare",), ("describe",), ("sweep", "-o", self.folder / "s.sqlite", "--vary", "/profile=nccl-h100-hgx")):
+            setting = () if words[0] == "sweep" else ("--set", "/profile=nccl-h100-hgx")
+            ended = self.athanor(words[0], path, *words[1:], *setting)
+            self.assertNotEqual(ended.returncode, 0, words)
+            self.assertIn("Gaudi-3 is from Intel", ended.stderr, words)
+        step = self.written({"cluster": {"node": "HGX-MI300X", "nodes": 1, "fabric": {"kind": "star", "switch": "QM9700"}}, "profile": "nccl-h100-hgx",
+                             "training": {"model": "GPT-2", "global_batch": 16, "sequence": 1024}})
+        for command in "run", "plan":
+            self.assertIn("MI300X is from AMD", self.athanor(command, step).stderr, command)
 
 
 class Steps(Runs):

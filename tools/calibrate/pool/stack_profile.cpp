@@ -86,6 +86,15 @@ Json errors_json(const std::vector<TableError>& errors) {
   return json;
 }
 
+Json kinds_json(const Tables& tables) {
+  Json json = Json::object();
+  for (const TableRow& row : tables.rows) {
+    const auto& [platform, setup] = tables.cases[row.in_case];
+    json[tables.name(row)] = {{"collective", name(setup.kind)}, {"nodes", nodes_of(*platform.cluster, setup.ranks)}};
+  }
+  return json;
+}
+
 std::string_view name(HeldOut what) {
   constexpr std::array<std::string_view, kHeldOuts> kNames{
       "fit", "hold_out_sizes", "hold_out_tables", "hold_out_stack", "hold_out_but_two", "hold_out_collective"};
@@ -106,7 +115,7 @@ std::vector<TableError> errors_by_table(const Tables& tables, const std::vector<
 }
 
 Json stack_profile(Profile profile, const Tables& stack, const HeldOutResiduals& residuals, const StackNote& note) {
-  Json calibration{{"date", note.date}, {"versions", note.versions}};
+  Json calibration{{"date", note.date}, {"versions", note.versions}, {"tables", kinds_json(stack)}};
   for (std::size_t what = 0; what < kHeldOuts; ++what) {
     if (residuals.at(what).empty()) { continue; }
     const Json errors = errors_json(errors_by_table(stack, residuals.at(what)));

@@ -32,6 +32,9 @@ Profile::Domain domain_of(const Tables& tables);
 /// Under "fit" and the like of "calibration": by table and band; null where no row was judged.
 JsonValue errors_json(const std::vector<TableError>& errors);
 
+/// Under "tables" of "calibration": of each the collective and how many nodes were measured together.
+JsonValue kinds_json(const Tables& tables);
+
 /// A profile as scenarios read it: costs, the domain of the rows of the stack's cases, and under "calibration" how far
 /// each table is off, fitted and held out.
 JsonValue stack_profile(Profile profile, const Tables& stack, const HeldOutResiduals& residuals, const StackNote& note);
