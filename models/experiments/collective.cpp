@@ -326,7 +326,7 @@ std::vector<const Column*> CollectiveExperiment::csv_columns() const {
 std::vector<std::pair<std::string, std::string>> CollectiveExperiment::description(const Platform& platform) const {
   const Profile& profile = pricing(setup_, platform);
   std::vector<std::pair<std::string, std::string>> lines;
-  if (setup_.mpi) { lines.emplace_back("mpi", name_of(*setup_.mpi) + ", which chooses the algorithms"); }
+  if (setup_.mpi) { lines.emplace_back("mpi", mpi_text(*setup_.mpi)); }
   std::string software = profile_text(profile);
   if (&profile != platform.profile.get()) {
     software += fmt::format(" (of what stays within a node, by \"within_node\" of {})", platform.profile->name);

@@ -14,28 +14,45 @@ namespace athanor {
 
 namespace {
 
-/// Of the node that has most; an endpoint on the fabric itself is a node.
-std::uint32_t most_ranks_per_node(const Cluster& cluster, std::uint32_t ranks) {
-  std::map<std::uint32_t, std::uint32_t> counts;
+struct RanksOfNodes {
   std::uint32_t most = 1;
+  bool uniform = true;
+};
+
+/// An endpoint on the fabric itself is a node.
+RanksOfNodes ranks_of_nodes(const Cluster& cluster, std::uint32_t ranks) {
+  std::map<std::uint32_t, std::uint32_t> counts;
+  std::uint32_t alone = 0;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     const std::uint32_t node = cluster.fabric->vertex(cluster.endpoints.at(rank)).node;
-    if (node != kNoNode) { most = std::max(most, ++counts[node]); }
+    ++(node == kNoNode ? alone : counts[node]);
   }
-  return most;
+  RanksOfNodes found;
+  for (const auto& [node, count] : counts) { found.most = std::max(found.most, count); }
+  found.uniform =
+      std::all_of(counts.begin(), counts.end(), [&](const auto& each) { return each.second == found.most; }) &&
+      (alone == 0 || found.most == 1);
+  return found;
 }
 
 }  // namespace
 
 std::string name_of(const MpiLibrary& library) { return library.name + " " + library.release; }
 
+std::string mpi_text(const MpiLibrary& library) {
+  const std::string_view assumed = mpi_assumption(library);
+  return name_of(library) + ", which chooses the algorithms" + (assumed.empty() ? "" : fmt::format(", {}", assumed));
+}
+
 MpiChoice mpi_choice(const MpiLibrary& library, const RunRequest& request) {
   const std::uint32_t ranks = request.collective.ranks;
+  const RanksOfNodes nodes = ranks_of_nodes(request.cluster, ranks);
   return mpi_choice(library, {.kind = request.collective.kind,
                               .ranks = ranks,
-                              .most_ranks_per_node = most_ranks_per_node(request.cluster, ranks),
+                              .most_ranks_per_node = nodes.most,
                               .payload = payload(request),
-                              .element = request.element_size});
+                              .element = request.element_size,
+                              .uniform = nodes.uniform});
 }
 
 void follow_mpi(const MpiLibrary& library, RunRequest& request) {

@@ -12,6 +12,9 @@ namespace athanor {
 /// "open-mpi 4.1".
 std::string name_of(const MpiLibrary& library);
 
+/// That it chooses, and what is assumed with that.
+std::string mpi_text(const MpiLibrary& library);
+
 /// What the library takes for a request of at least two ranks.
 MpiChoice mpi_choice(const MpiLibrary& library, const RunRequest& request);
 

@@ -16,6 +16,7 @@ struct MpiCall {
   std::uint32_t most_ranks_per_node = 1;
   Bytes payload;  ///< as scenarios count it: of all blocks, where a rank has one for each other
   Bytes element{4};
+  bool uniform = true;  ///< every node has as many ranks
 };
 
 struct MpiChoice {

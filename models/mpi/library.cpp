@@ -12,7 +12,15 @@ namespace athanor {
 namespace {
 
 /// By library, and from the oldest release on.
-std::array<MpiRules, 3> all_rules() { return {open_mpi_4_0(), open_mpi_4_1(), mpich_3_2()}; }
+std::array<MpiRules, 4> all_rules() { return {open_mpi_4_0(), open_mpi_4_1(), mpich_3_2(), mvapich2_2_3()}; }
+
+MpiRules rules_of(const MpiLibrary& library) {
+  for (const MpiRules& rules : all_rules()) {
+    if (rules.library == library.name && rules.release == library.release) { return rules; }
+  }
+  require(false, "no rules of {} {}", library.name, library.release);
+  return {};
+}
 
 }  // namespace
 
@@ -32,13 +40,11 @@ std::vector<std::string> mpi_releases(std::string_view library) {
   return releases;
 }
 
+std::string_view mpi_assumption(const MpiLibrary& library) { return rules_of(library).assumed; }
+
 MpiChoice mpi_choice(const MpiLibrary& library, const MpiCall& call) {
   require(call.ranks > 0, "a call of no ranks");
-  for (const MpiRules& rules : all_rules()) {
-    if (rules.library == library.name && rules.release == library.release) { return rules.choose(call); }
-  }
-  require(false, "no rules of {} {}", library.name, library.release);
-  return {};
+  return rules_of(library).choose(call);
 }
 
 }  // namespace athanor

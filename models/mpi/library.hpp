@@ -13,9 +13,11 @@ struct MpiLibrary {
   std::string release;  ///< one of mpi_releases(name)
 };
 
-/// Libraries whose rules are known: "open-mpi", "mpich".
+/// Libraries whose rules are known: "open-mpi", "mpich", "mvapich2".
 std::vector<std::string> mpi_names();
 /// Their releases whose rules are known, from the oldest on; empty: the library is not known.
 std::vector<std::string> mpi_releases(std::string_view library);
+/// What a library's rules take for granted of a cluster, for the user; "": nothing. Requires one whose rules are known.
+std::string_view mpi_assumption(const MpiLibrary& library);
 
 }  // namespace athanor

@@ -84,6 +84,21 @@ TEST_CASE("a library of MPI chooses by size, and results name the algorithm and 
   CHECK(result_of(folder, old)["algorithm"] == "ring");
 }
 
+TEST_CASE("MVAPICH2 decides by how many ranks are on each node, and says what it takes for granted") {
+  const Folder folder;
+  const char* software = R"("software": {"mpi": "mvapich2"},)";
+  const std::string alike = scenario(4, 16, software, all_reduce("8KiB"));
+  CHECK(result_of(folder, alike)["algorithm"] == "halving_doubling");
+  const Ran ran = athanor_run({"run", folder.write("s.json", alike)});
+  CHECK(ran.says("mvapich2 2.3, which chooses the algorithms, as over InfiniBand EDR or HDR"));
+  // Of one rank on a node two levels are one; of sixteen they are nothing that the catalog has.
+  CHECK(result_of(folder, scenario(64, 1, software, all_reduce("2KiB")))["algorithm"] == "recursive_doubling");
+  CHECK(refused(scenario(4, 16, software, all_reduce("2KiB")))
+            .find("mvapich2 2.3 takes topo_aware_hierarchical, which") != std::string::npos);
+  CHECK(refused(scenario(4, 16, software, all_reduce("4092B"))).find("takes two_level (pt2pt_rd between nodes)") !=
+        std::string::npos);
+}
+
 TEST_CASE("without a release the newest known chooses, and one rank alone needs no choice") {
   const std::string text = scenario(4, 16, R"("software": {"mpi": "open-mpi"},)", all_reduce("256KiB"));
   CHECK(result_of(text)["algorithm"] == "halving_doubling");
@@ -107,6 +122,8 @@ TEST_CASE("libraries and releases that are not known are refused with those that
   CHECK(with(R"({"mpi": "openmpi"})").find("open-mpi") != std::string::npos);
   CHECK(with(R"({"mpi": "open-mpi", "release": "3.9"})").find("known are 4.0, 4.1") != std::string::npos);
   CHECK(with(R"({"mpi": "mpich", "release": "4.1"})").find("known is 3.2") != std::string::npos);
+  CHECK(with(R"({"mpi": "mvapich2", "release": "3.0"})").find("known is 2.3") != std::string::npos);
+  CHECK(with(R"({"mpi": "mvapich"})").find("mvapich2") != std::string::npos);
   CHECK(with(R"({"release": "4.1"})").find("none is named") != std::string::npos);
   CHECK(with(R"({"mpi": "open-mpi", "nccl": "2.21.5"})").find("\"nccl\" is of NCCL") != std::string::npos);
   CHECK(with(R"({"mpi": "open-mpi", "transport": "efa"})").find("\"transport\" is of NCCL") != std::string::npos);
