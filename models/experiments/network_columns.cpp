@@ -12,6 +12,8 @@ namespace {
 constexpr Column kBusiestLink{"busiest_link"};                ///< by name
 constexpr Column kBusiestUtilisation{"busiest_utilisation"};  ///< of its usable rate, the share that was used
 constexpr Column kPackets{"packets"};                         ///< at level `packet`: counters, see [Packets](#packets)
+constexpr Column kSkipped{
+    "skipped"};                    ///< where `skip_error` is above 0: what was not simulated, see [Packets](#packets)
 constexpr Column kSlots{"slots"};  ///< of `switchml` and `atp`: [packets and slots](scenario.md#engines-in-switches)
 
 }  // namespace
@@ -38,6 +40,23 @@ void put_busiest_link(const std::vector<LinkLoad>& loads, const Fabric& fabric, 
       fmt::format("busiest link {}, {:.1f} % of the time", busiest->name, busiest->utilisation * 100));
 }
 
+/// The errors are those of the sample that was checked.
+void put_skips(const HostCounters& hosts, const SkipCounters& skips, Record& record) {
+  record.put(kSkipped, {{"data", skips.packets},
+                        {"skips", skips.skips},
+                        {"remembered", skips.remembered},
+                        {"share_of_time", skips.share()},
+                        {"checks", skips.checks},
+                        {"mean_error", skips.mean_error()},
+                        {"worst_error", skips.worst_error}});
+  const std::uint64_t all = hosts.data + skips.packets;
+  record.remarks.push_back(
+      fmt::format("{} of {} packets skipped in {} steps ({} known), {:.1f} % of the time of flows; {} checked: rates "
+                  "{:.2f} % off, {:.2f} % at worst",
+                  skips.packets, all, skips.skips, skips.remembered, skips.share() * 100, skips.checks,
+                  skips.mean_error() * 100, skips.worst_error * 100));
+}
+
 void put_packets(const std::optional<PacketCounters>& counted, bool remark, Record& record) {
   if (!counted) { return; }
   const HostCounters& hosts = counted->hosts;
@@ -54,6 +73,7 @@ void put_packets(const std::optional<PacketCounters>& counted, bool remark, Reco
                         {"marked", switches.marked},
                         {"pauses", switches.pauses},
                         {"longest_queue_bytes", switches.longest_queue}});
+  if (counted->skips) { put_skips(hosts, *counted->skips, record); }
   if (!remark) { return; }
   record.remarks.push_back(fmt::format(
       "{} packets, {} of them repeated; {} dropped, {} trimmed, {} marked, {} pauses, {} timeouts; longest queue {} B",

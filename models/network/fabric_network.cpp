@@ -42,6 +42,9 @@ FabricNetwork::FabricNetwork(Simulator& simulator, const FabricConnections& conn
       layout_ = packet_topology(carried, fabric, options.packet);
       auto packets = std::make_unique<PacketNetwork>(simulator, layout_->plan, options.packet.transport, seed, above);
       if (options.count_ports) { packets->count_ports(); }
+      if (options.packet.skip_error > Ratio{0, 1} && !options.count_ports) {  // counters of ports know no rates
+        packets->skip_settled(options.packet.skip_error);
+      }
       packets->name_links([this](LinkIndex link) { return fabric_.name(layout_->links[link]); });
       packets_ = packets.get();
       beneath_ = std::move(packets);
@@ -109,13 +112,25 @@ std::vector<LinkLoad> of_each_link(const FabricConnections& connections, const s
 
 }  // namespace
 
+namespace {
+
+/// `may_skip`: settled traffic might have been skipped.
+PacketCounters counted(const PacketNetwork& network, bool may_skip) {
+  PacketCounters counters{network.switch_counters(), network.host_counters(), {}};
+  if (!may_skip) { return counters; }
+  counters.skips = network.skip_counters() != nullptr ? *network.skip_counters() : SkipCounters{};
+  return counters;
+}
+
+}  // namespace
+
 NetworkUse FabricNetwork::use(Time end) const {
   NetworkUse use;
   use.observed = packets_ == nullptr ? end : std::max(end, packets_->quiet());
   use.loads = loads(use.observed);
   if (options_.each_link) { use.loads = of_each_link(connections_, use.loads); }
   use.ports = ports(use.observed);
-  if (packets_ != nullptr) { use.packets = {packets_->switch_counters(), packets_->host_counters()}; }
+  if (packets_ != nullptr) { use.packets = counted(*packets_, options_.packet.skip_error > Ratio{0, 1}); }
   return use;
 }
 

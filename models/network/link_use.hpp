@@ -51,6 +51,7 @@ struct PortLoad {
 struct PacketCounters {
   SwitchCounters switches;
   HostCounters hosts;
+  std::optional<SkipCounters> skips;  ///< where settled traffic may be skipped
 };
 
 /// What a simulation did to its network.

@@ -32,7 +32,7 @@ std::vector<Scope> scopes_of_the_network() {
        &has_network,
        "ranks that share one machine have no network",
        "leave it out, or describe nodes or a fabric"},
-      {{"/network/transport", "/network/switches", "/network/pcie", "/network/nvlink"},
+      {{"/network/transport", "/network/switches", "/network/pcie", "/network/nvlink", "/network/skip_error"},
        &is_at_packets,
        "there are packets at packet level alone",
        R"(write "level": "packet" beside it, or leave it out; in a case by null)"},

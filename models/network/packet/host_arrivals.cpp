@@ -77,6 +77,7 @@ bool Hosts::accept(ConnectionId flow, Receiver& receiver) {
   const Sender::Message message = sender.messages.at(sender.delivered_messages);
   const Time there = clock_.now() + plan.software;
   ++receiver.expected;
+  receiver.latest = clock_.now();
   const bool last = receiver.expected == message.end;
   receiver.arrived += last ? message.last_payload : spec_.payload.count();
   if (!receiver.grain_told && plan.grain > Bytes::zero() &&

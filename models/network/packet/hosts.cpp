@@ -43,6 +43,11 @@ Hosts::Hosts(PacketLinks& links, const TransportSpec& spec, std::uint64_t seed, 
 void Hosts::set_window(ConnectionId flow) { senders_[flow].window = std::min(most_window_, control_->window(flow)); }
 
 void Hosts::send(ConnectionId flow, Bytes size) {
+  add_message(flow, size);
+  queue_up(flow);
+}
+
+void Hosts::add_message(ConnectionId flow, Bytes size) {
   Sender& sender = senders_[flow];
   const std::int64_t packets = std::max<std::int64_t>(1, ceil_div(size.count(), spec_.payload.count()));
   if (packets > INT32_MAX || sender.end + static_cast<std::uint64_t>(packets) > UINT32_MAX) {
@@ -56,7 +61,6 @@ void Hosts::send(ConnectionId flow, Bytes size) {
     receivers_[flow].needed += static_cast<std::uint32_t>(packets);
     grant_first_window(flow);
   }
-  queue_up(flow);
 }
 
 /// Drawn for the next packet of a flow.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include "models/network/network.hpp"
 #include "models/network/packet/packet_counters.hpp"
 #include "models/network/packet/packet_links.hpp"
+#include "models/network/packet/settling.hpp"
 #include "models/network/packet/transport.hpp"
 
 namespace athanor {
@@ -48,6 +50,45 @@ class Hosts {
   void pull(LinkIndex link);
 
   const HostCounters& counters() const { return counters_; }
+
+  // For FastForward, of flows that have stopped for a while. Packets count from where they stopped.
+  /// Has it something that is not acknowledged?
+  bool busy(ConnectionId flow) const { return senders_[flow].acknowledged != senders_[flow].end; }
+  FlowSample sample(ConnectionId flow) const;
+  /// Packets that it could deliver before it has nothing new to send.
+  std::uint32_t supply(ConnectionId flow) const;
+  /// As send(), of a flow that has stopped.
+  void append(ConnectionId flow, Bytes size);
+  /// After how many packets there is something to be told of a message; none: never, of what it has to send.
+  std::optional<std::uint32_t> next_milestone(ConnectionId flow) const;
+  /// Tells all that lies within so many packets.
+  void tell(ConnectionId flow, std::uint32_t packets);
+  /// So much time and so many packets were skipped, of which everything has been told. The flow goes on, once those
+  /// that share its ports do.
+  void skip(ConnectionId flow, Time by, std::uint32_t packets);
+  void skip_at(LinkIndex link, Time by);
+  /// Flows and ports go on.
+  void resume(ConnectionId flow);
+  void resume_at(LinkIndex link);
+  /// Calls each(packets, bytes of each) for the next so many packets that it has to send, by their sizes.
+  template <class Each>
+  void for_supply(ConnectionId flow, std::uint32_t packets, const Each& each) const {
+    const Sender& sender = senders_[flow];
+    const auto header = static_cast<std::uint32_t>(spec_.header.count());
+    std::uint32_t from = sender.fresh;
+    const std::uint32_t end = from + packets;
+    for (std::uint32_t m = 0; from < end; ++m) {
+      const Sender::Message& message = sender.messages.at(m);
+      if (message.end <= from) { continue; }
+      const std::uint32_t to = std::min(message.end, end);
+      const std::uint32_t last = to == message.end ? 1 : 0;
+      each(to - from - last, full_packet_);
+      each(last, message.last_payload + header);
+      from = to;
+    }
+  }
+  /// On the wire but for framing.
+  std::uint32_t full_packet() const { return full_packet_; }
   /// As Network::arrived.
   Bytes arrived(ConnectionId flow) const { return Bytes{receivers_[flow].arrived}; }
 
@@ -63,6 +104,7 @@ class Hosts {
     std::int64_t arrived = 0;          ///< payload of the message that is arriving
     bool missing_told = false;         ///< a negative acknowledgement of `expected` is out
     bool grain_told = false;           ///< of the message that is arriving
+    Time latest;                       ///< when the last packet in order came
     Marks there;                       ///< selective: packets that have arrived
   };
   struct Paced {
@@ -93,6 +135,8 @@ class Hosts {
     return (sender.next != sender.end || !sender.repeats.empty()) && sender.outstanding < sender.window &&
            (!pulled_ || sender.credit > 0);
   }
+  void add_message(ConnectionId flow, Bytes size);
+  std::uint32_t arriving_begin(const Sender& sender) const;
   void queue_up(ConnectionId flow);
   Time jitter(ConnectionId flow) const;
   void line_up(ConnectionId flow, LinkIndex link, Time now);

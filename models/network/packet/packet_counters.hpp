@@ -26,6 +26,22 @@ struct HostCounters {
   std::uint64_t timeouts = 0;
 };
 
+/// What was not simulated packet by packet (FastForward).
+struct SkipCounters {
+  std::uint64_t packets = 0;  ///< data packets that were skipped
+  std::uint64_t skips = 0;
+  std::uint64_t remembered = 0;  ///< times that a pattern of flows was recognised
+  Time skipped;                  ///< over all flows
+  Time active;                   ///< in which flows had something to send or to be acknowledged, over all of them
+  std::uint64_t checks = 0;      ///< skips whose rates were held against what followed
+  std::uint64_t checked = 0;     ///< rates that were
+  double error = 0;              ///< sum over these: how far they were from what followed, as shares of it
+  double worst_error = 0;
+
+  double mean_error() const { return checked == 0 ? 0 : error / static_cast<double>(checked); }
+  double share() const { return active == Time::zero() ? 0 : seconds(skipped) / seconds(active); }
+};
+
 /// What happened at the port at the source of one link. Queues are those that packets of any kind find on arrival, with
 /// what is being sent; a host's own packets wait in its senders instead.
 struct PortCounters {

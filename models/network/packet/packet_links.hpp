@@ -143,6 +143,24 @@ class PacketLinks {
   }
   /// On the wire, by data packets, all headers included.
   Bytes carried(LinkIndex link) const { return Bytes{lanes_[link].carried}; }
+  /// All that is in flight on a link, and all that its port does, comes so much later (earlier, below zero).
+  void delay(LinkIndex link, Time by) {
+    ports_[link].delay(by);
+    Lane& lane = lanes_[link];
+    lane.last += by;
+    for (std::uint32_t k = 0; k < lane.flights.size(); ++k) { lane.flights.at(k).when += by; }
+  }
+  /// Calls each(packet) for all that wait for the link, or are in flight on it.
+  template <class Each>
+  void for_packets(LinkIndex link, const Each& each) {
+    ports_[link].for_waiting(each);
+    Ring<Flight>& flights = lanes_[link].flights;
+    for (std::uint32_t k = 0; k < flights.size(); ++k) { each(flights.at(k).packet); }
+  }
+  /// So many data packets of a size have passed that were not simulated.
+  void carry(LinkIndex link, std::uint32_t packets, std::uint32_t bytes) {
+    lanes_[link].carried += std::int64_t{packets} * ports_[link].wire_bytes(bytes);
+  }
   /// When the last packet of all links, of whatever kind, had left.
   Time quiet() const {
     Time last;

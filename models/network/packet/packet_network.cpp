@@ -44,9 +44,15 @@ PacketNetwork::PacketNetwork(Simulator& simulator, const PacketTopology& plan, c
       switches_(links_, seed),
       hosts_(links_, transport, seed, *this) {}
 
+void PacketNetwork::skip_settled(Ratio bound) {
+  FastForwardClock& clock = *this;
+  forward_ = std::make_unique<FastForward>(links_, hosts_, switches_, clock, window_, to_double(bound));
+}
+
 void PacketNetwork::move(ConnectionId connection, Bytes size) {
   require(size >= Bytes::zero(), "a message of {} bytes", size.count());
   if (links_.plan().flows[connection].hops == 0) { return move_within_device(connection, size); }
+  if (forward_ && forward_->begins(connection)) { return hosts_.append(connection, size); }
   hosts_.send(connection, size);
 }
 
@@ -62,18 +68,27 @@ void PacketNetwork::move_within_device(ConnectionId flow, Bytes size) {
 }
 
 void PacketNetwork::expect_arrival(LinkIndex link, Time when) {
-  if (links_.leads_to_host(link)) { return at(when, Kind::arrival, link.value); }
+  if (links_.leads_to_host(link)) { return arrive_at(link, when); }
   switches_.expect(link);
   ask(links_.target(link), when);
 }
 
+void PacketNetwork::arrive_at(LinkIndex link, Time when) {
+  if (forward_) {
+    if (FastForward::is_far(when)) { return; }  // thawing asks again
+    forward_->expect_arrival(link, when);
+  }
+  at(when, Kind::arrival, link.value);
+}
+
 void PacketNetwork::expect_pause(LinkIndex link, Time when) {
   const DeviceIndex source = links_.link(link).source;
-  if (links_.plan().devices[source].host) { return at(when, Kind::service, link.value); }
+  if (links_.plan().devices[source].host) { return serve_at(link, when); }
   ask(source, when);
 }
 
 void PacketNetwork::ask(DeviceIndex device, Time when) {
+  if (forward_ && FastForward::is_far(when)) { return; }  // thawing asks again
   const std::int64_t window = window_of(when);
   require(window > working_, "window {} is asked for while {} is worked off", window, working_);
   const std::int64_t now = window_of(simulator_.now());
@@ -100,7 +115,8 @@ void PacketNetwork::work() {
     if (k + 2 < count) { switches_.approach_links(devices_[k + 2]); }
     if (k + 1 < count) { switches_.approach_packets(devices_[k + 1]); }
     const Time next = switches_.work(device, end);
-    if (next != Time::max()) { wheel_.ask(device, std::max(window_of(next), working_ + 1), working_); }
+    const bool never = forward_ ? FastForward::is_far(next) : next == Time::max();
+    if (!never) { wheel_.ask(device, std::max(window_of(next), working_ + 1), working_); }
   }
   const std::optional<std::int64_t> next = wheel_.first(working_ + 1);
   if (next && *next < alarm_) {
@@ -109,22 +125,43 @@ void PacketNetwork::work() {
   }
 }
 
+/// A network that is frozen here and there has events that are out of date.
+bool PacketNetwork::wanted(Kind kind, std::uint32_t index) {
+  switch (kind) {
+    case Kind::arrival: return forward_->arrives(LinkIndex{index});
+    case Kind::service: return forward_->serves(LinkIndex{index});
+    case Kind::timeout: return forward_->times_out(ConnectionId{index});
+    case Kind::pull: return forward_->pulls(LinkIndex{index});
+    default: return true;
+  }
+}
+
+void PacketNetwork::arrive(LinkIndex link) {
+  hosts_.arrive(link);
+  Ring<Flight>& flights = links_.flights(link);
+  if (!flights.empty()) { arrive_at(link, flights.front().when); }
+}
+
+void PacketNetwork::finish_window() {
+  if (alarm_ <= window_of(simulator_.now())) { work(); }
+}
+
 void PacketNetwork::on_event(std::uint64_t what) {
   const auto index = static_cast<std::uint32_t>(what >> 8U);
-  switch (static_cast<Kind>(what & 0xffU)) {
+  const Kind kind = static_cast<Kind>(what & 0xffU);
+  if (forward_ && !wanted(kind, index)) { return; }
+  switch (kind) {
     case Kind::window: return work();
-    case Kind::arrival: {
-      hosts_.arrive(LinkIndex{index});
-      Ring<Flight>& flights = links_.flights(LinkIndex{index});
-      if (!flights.empty()) { at(flights.front().when, Kind::arrival, index); }
-      return;
-    }
+    case Kind::arrival: return arrive(LinkIndex{index});
     case Kind::service: return hosts_.serve(LinkIndex{index});
     case Kind::timeout: return time_out(ConnectionId{index});
     case Kind::pull: return hosts_.pull(LinkIndex{index});
     case Kind::injected: return listener_.injected(ConnectionId{index});
     case Kind::delivered: return listener_.delivered(ConnectionId{index});
     case Kind::grain: return listener_.grain_arrived(ConnectionId{index});
+    case Kind::look: return forward_->look();
+    case Kind::thaw: return forward_->thaw_due(index);
+    case Kind::milestone: return forward_->milestone(ConnectionId{index});
   }
 }
 

@@ -59,6 +59,16 @@ bool Port::stopped(std::uint8_t service, std::uint32_t bytes, Time now) {
   return (stopped_ >> service & 1U) != 0;
 }
 
+void Port::delay(Time by) {
+  free_ += by;
+  leaving_end_ += by;
+  for (Service& service : services_) {
+    service.resumed += by;
+    for (std::uint32_t k = 0; k < service.queue.size(); ++k) { service.queue.at(k).ready += by; }
+  }
+  for (std::uint32_t k = 0; pauses_ && k < pauses_->size(); ++k) { pauses_->at(k).when += by; }
+}
+
 bool Port::stands(std::uint8_t service) const {
   for (std::uint32_t p = 0; pauses_ && p < pauses_->size(); ++p) {
     if (pauses_->at(p).service == service && !pauses_->at(p).stop) { return false; }

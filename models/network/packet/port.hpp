@@ -163,6 +163,21 @@ class Port {
     if (credited_) { credits_->lanes[service].sent += PortCredits::blocks(bytes); }
   }
 
+  /// Everything that is known of the future, and what waits, comes so much later (earlier where `by` is below zero).
+  void delay(Time by);
+  /// Calls each(packet) for all that wait.
+  template <class Each>
+  void for_waiting(const Each& each) {
+    for (Service& service : services_) {
+      for (std::uint32_t k = 0; k < service.queue.size(); ++k) { each(service.queue.at(k).packet); }
+    }
+  }
+  /// Calls each(when) for all stops that begin or end later.
+  template <class Each>
+  void for_pauses(const Each& each) const {
+    for (std::uint32_t k = 0; pauses_ && k < pauses_->size(); ++k) { each(pauses_->at(k).when); }
+  }
+
   /// Has class `service` been told to stop, or has it too few credits for so many bytes, of what is known at `now`?
   bool stopped(std::uint8_t service, std::uint32_t bytes, Time now);
 

@@ -33,6 +33,11 @@ class Switches {
 
   const SwitchCounters& counters() const { return counters_; }
 
+  /// So much time was skipped for a flow.
+  void skip(ConnectionId flow, Time by) {
+    if (!flowlets_.empty()) { flowlets_[flow].last += by; }
+  }
+
  private:
   struct alignas(64) Ingress {
     std::array<std::int64_t, kServices> held{};  ///< bytes that came by the link and have not left

@@ -47,6 +47,15 @@ class Telemetry {
     if (of.records.empty()) { return {}; }
     return std::span(of.records).subspan(std::size_t{number % of.packets} * of.hops, of.hops);
   }
+  /// So much time and so many packets of the flow were skipped.
+  void skip(ConnectionId flow, Time by, std::uint32_t packets) {
+    Flow& of = flows_[flow];
+    if (of.records.empty()) { return; }
+    for (HopRecord& record : of.records) { record.when += by; }
+    const std::size_t rest = of.packets - packets % of.packets;  // the record of a packet moves with its number
+    std::rotate(of.records.begin(), of.records.begin() + static_cast<std::ptrdiff_t>(rest % of.packets * of.hops),
+                of.records.end());
+  }
 
  private:
   struct Flow {

@@ -46,6 +46,16 @@ TEST_CASE("parts of a transport that do not go together are refused where they s
   CHECK(fault(R"({"control": "cubik"})").find("cubik") != std::string::npos);
 }
 
+TEST_CASE("the error of what is skipped lies between none and a tenth, and is none unless it is said") {
+  PacketSettings settings;
+  CHECK(settings.skip_error == Ratio{0, 1});
+  CHECK(fault_of(R"({"skip_error": 0.01})", settings).empty());
+  CHECK(settings.skip_error == Ratio{1, 100});
+  for (const char* wrong : {"-0.01", "0.11", "1"}) {
+    CHECK(fault_of(R"({"skip_error": )" + std::string(wrong) + "}", settings).starts_with("/skip_error: "));
+  }
+}
+
 TEST_CASE("presets of transports are defaults: what stands beside them wins") {
   using Recovery = TransportSpec::Recovery;
   const TransportSpec infiniband = settings_of(R"({"transport": {"preset": "infiniband_rc"}})").transport;

@@ -44,6 +44,16 @@ class CongestionControl {
   virtual void acknowledged(ConnectionId /*flow*/, const Acknowledgement&) {}
   virtual void lost(ConnectionId /*flow*/, const Progress&) {}
   virtual void timed_out(ConnectionId /*flow*/, const Progress&) {}
+
+  /// What it allows a flow at present, a rate or a window in a unit of its own. Compared with itself only, to see
+  /// whether it has settled.
+  virtual double level(ConnectionId /*flow*/) const { return 0; }
+  /// Does it hold a flow back by when it may send, whatever the window?
+  virtual bool paces(ConnectionId /*flow*/) const { return false; }
+  /// Will what it allows change with time, even if nothing happens?
+  virtual bool has_timers(ConnectionId /*flow*/) const { return false; }
+  /// So much time and so many packets of the flow were skipped, in which nothing changed: moves what it remembers.
+  virtual void skip(ConnectionId /*flow*/, Time /*by*/, std::uint32_t /*packets*/) {}
 };
 
 /// What a control is made for.

@@ -18,6 +18,7 @@ class Cubic final : public WindowControl {
  public:
   explicit Cubic(const ControlSite& site) : WindowControl(site), epochs_(site.line_rates.size()) {}
   void timed_out(ConnectionId flow, const Progress& progress) override;
+  void skip(ConnectionId flow, Time by, std::uint32_t packets) override;
 
  private:
   struct Epoch {
@@ -65,6 +66,11 @@ double Cubic::reduced(ConnectionId flow, const Progress&) {
 void Cubic::timed_out(ConnectionId flow, const Progress& progress) {
   WindowControl::timed_out(flow, progress);
   epochs_[flow].begun = false;
+}
+
+void Cubic::skip(ConnectionId flow, Time by, std::uint32_t packets) {
+  WindowControl::skip(flow, by, packets);
+  epochs_[flow].begin += by;
 }
 
 }  // namespace

@@ -31,6 +31,10 @@ class Dcqcn final : public CongestionControl {
 
   Time paced(ConnectionId flow, std::uint32_t bytes, Time start) override;
   void congestion_notice(ConnectionId flow, Time now) override;
+  double level(ConnectionId flow) const override { return flows_[flow].current; }
+  bool paces(ConnectionId flow) const override { return flows_[flow].limited; }
+  bool has_timers(ConnectionId flow) const override { return flows_[flow].limited; }
+  void skip(ConnectionId flow, Time by, std::uint32_t packets) override;
 
  private:
   struct Flow {
@@ -105,6 +109,14 @@ void Dcqcn::increase(Flow& flow) const {
     flow.current = flow.target = flow.line;
     flow.limited = false;
   }
+}
+
+/// Alpha of a flow that nothing limits falls meanwhile.
+void Dcqcn::skip(ConnectionId number, Time by, std::uint32_t /*packets*/) {
+  Flow& flow = flows_[number];
+  if (!flow.limited) { return; }
+  flow.alpha_since += by;
+  flow.timer_since += by;
 }
 
 void Dcqcn::congestion_notice(ConnectionId number, Time now) {

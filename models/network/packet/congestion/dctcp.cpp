@@ -13,6 +13,7 @@ class Dctcp final : public WindowControl {
  public:
   explicit Dctcp(const ControlSite& site) : WindowControl(site), shares_(site.line_rates.size()) {}
   void acknowledged(ConnectionId flow, const Acknowledgement& what) override;
+  void skip(ConnectionId flow, Time by, std::uint32_t packets) override;
 
  private:
   struct Share {
@@ -38,6 +39,11 @@ void Dctcp::acknowledged(ConnectionId flow, const Acknowledgement& what) {
   if (share.marked > 0) { own.window = own.threshold = std::max(kLeastThreshold, own.window * (1 - share.alpha / 2)); }
   share.packets = share.marked = 0;
   share.round_end = what.sent;
+}
+
+void Dctcp::skip(ConnectionId flow, Time by, std::uint32_t packets) {
+  WindowControl::skip(flow, by, packets);
+  shares_[flow].round_end += packets;
 }
 
 }  // namespace

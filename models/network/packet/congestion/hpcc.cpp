@@ -33,6 +33,9 @@ class Hpcc final : public CongestionControl {
   std::uint32_t window(ConnectionId flow) const override;
   Time paced(ConnectionId flow, std::uint32_t bytes, Time start) override;
   void acknowledged(ConnectionId flow, const Acknowledgement& what) override;
+  double level(ConnectionId flow) const override { return flows_[flow].window; }
+  bool paces(ConnectionId /*flow*/) const override { return true; }
+  void skip(ConnectionId flow, Time by, std::uint32_t packets) override;
 
  private:
   struct Flow {
@@ -136,6 +139,12 @@ void Hpcc::acknowledged(ConnectionId number, const Acknowledgement& what) {
     if (update) { flow.update = what.sent; }
   }
   flow.last.assign(records.begin(), records.end());
+}
+
+void Hpcc::skip(ConnectionId number, Time by, std::uint32_t packets) {
+  Flow& flow = flows_[number];
+  flow.update += packets;
+  for (HopRecord& record : flow.last) { record.when += by; }
 }
 
 }  // namespace

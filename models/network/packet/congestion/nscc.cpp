@@ -39,6 +39,8 @@ class Nscc final : public CongestionControl {
   void acknowledged(ConnectionId flow, const Acknowledgement& what) override;
   void lost(ConnectionId flow, const Progress& progress) override;
   void timed_out(ConnectionId flow, const Progress& progress) override;
+  double level(ConnectionId flow) const override { return flows_[flow].window; }
+  void skip(ConnectionId flow, Time by, std::uint32_t packets) override;
 
  private:
   struct Flow {
@@ -183,6 +185,14 @@ void Nscc::lost(ConnectionId number, const Progress& progress) {
 }
 
 void Nscc::timed_out(ConnectionId number, const Progress& progress) { lost(number, progress); }
+
+void Nscc::skip(ConnectionId number, Time by, std::uint32_t packets) {
+  Flow& flow = flows_[number];
+  if (flow.quick_end > Time::zero()) { flow.quick_end += by; }
+  flow.last_adjustment += by;
+  flow.last_decrease += by;
+  flow.ignore_before += packets;
+}
 
 }  // namespace
 

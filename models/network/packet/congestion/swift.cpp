@@ -33,6 +33,9 @@ class Swift final : public CongestionControl {
   void acknowledged(ConnectionId flow, const Acknowledgement& what) override;
   void lost(ConnectionId flow, const Progress& progress) override;
   void timed_out(ConnectionId flow, const Progress& progress) override;
+  double level(ConnectionId flow) const override { return flows_[flow].window; }
+  bool paces(ConnectionId flow) const override { return flows_[flow].window < 1; }
+  void skip(ConnectionId flow, Time by, std::uint32_t /*packets*/) override { flows_[flow].last_decrease += by; }
 
  private:
   struct Flow {

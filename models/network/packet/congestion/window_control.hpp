@@ -19,6 +19,8 @@ class WindowControl : public CongestionControl {
   void acknowledged(ConnectionId flow, const Acknowledgement& what) override;
   void lost(ConnectionId flow, const Progress& progress) override;
   void timed_out(ConnectionId flow, const Progress& progress) override;
+  double level(ConnectionId flow) const override { return flows_[flow].window; }
+  void skip(ConnectionId flow, Time /*by*/, std::uint32_t packets) override { flows_[flow].recovery += packets; }
 
  protected:
   static constexpr double kLeastThreshold = 2;
