@@ -40,8 +40,7 @@ void put_busiest_link(const std::vector<LinkLoad>& loads, const Fabric& fabric, 
       fmt::format("busiest link {}, {:.1f} % of the time", busiest->name, busiest->utilisation * 100));
 }
 
-/// The errors are those of the sample that was checked.
-void put_skips(const HostCounters& hosts, const SkipCounters& skips, Record& record) {
+void put_skips(std::uint64_t simulated, const SkipCounters& skips, Record& record) {
   record.put(kSkipped, {{"data", skips.packets},
                         {"skips", skips.skips},
                         {"remembered", skips.remembered},
@@ -49,7 +48,7 @@ void put_skips(const HostCounters& hosts, const SkipCounters& skips, Record& rec
                         {"checks", skips.checks},
                         {"mean_error", skips.mean_error()},
                         {"worst_error", skips.worst_error}});
-  const std::uint64_t all = hosts.data + skips.packets;
+  const std::uint64_t all = simulated + skips.packets;
   record.remarks.push_back(
       fmt::format("{} of {} packets skipped in {} steps ({} known), {:.1f} % of the time of flows; {} checked: rates "
                   "{:.2f} % off, {:.2f} % at worst",
@@ -73,7 +72,7 @@ void put_packets(const std::optional<PacketCounters>& counted, bool remark, Reco
                         {"marked", switches.marked},
                         {"pauses", switches.pauses},
                         {"longest_queue_bytes", switches.longest_queue}});
-  if (counted->skips) { put_skips(hosts, *counted->skips, record); }
+  if (counted->skips) { put_skips(hosts.data, *counted->skips, record); }
   if (!remark) { return; }
   record.remarks.push_back(fmt::format(
       "{} packets, {} of them repeated; {} dropped, {} trimmed, {} marked, {} pauses, {} timeouts; longest queue {} B",

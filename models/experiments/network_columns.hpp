@@ -32,6 +32,9 @@ std::optional<BusiestLink> busiest_link(const std::vector<LinkLoad>& loads, cons
 /// Puts the busiest link, as two columns and as a remark.
 void put_busiest_link(const std::vector<LinkLoad>& loads, const Fabric& fabric, Time time, Record& record);
 
+/// What was skipped beside so many data packets that were simulated; errors are those of the sample that was checked.
+void put_skips(std::uint64_t simulated, const SkipCounters& skips, Record& record);
+
 /// Puts what became of packets, where they were simulated. `remark`: as a line of text, too.
 void put_packets(const std::optional<PacketCounters>& packets, bool remark, Record& record);
 

@@ -274,6 +274,7 @@ std::vector<Record> TrainingExperiment::run(const Run& run) const {
   remark_where_time_went(result, record);
   put_kinds(setup, result, record);
   remark_calls(result.workload, record);
+  if (result.packets.skips) { put_skips(result.packets.simulated, *result.packets.skips, record); }
   record.remarks.push_back(memory_text(training_->memory, smallest_gpu(setup).memory));
   remark_step_costs(result, costs, training_->costs, record);
   record.remarks.insert(record.remarks.end(), all.begin(), all.end());

@@ -50,6 +50,21 @@ bool leaves_node(const Fabric& fabric, const std::vector<LinkShare>& shares) {
 
 }  // namespace
 
+void SkippedPackets::add(const PacketCounters& run) {
+  if (!run.skips) { return; }
+  simulated += run.hosts.data;
+  if (!skips) { skips.emplace(); }
+  skips->packets += run.skips->packets;
+  skips->skips += run.skips->skips;
+  skips->remembered += run.skips->remembered;
+  skips->skipped += run.skips->skipped;
+  skips->active += run.skips->active;
+  skips->checks += run.skips->checks;
+  skips->checked += run.skips->checked;
+  skips->error += run.skips->error;
+  skips->worst_error = std::max(skips->worst_error, run.skips->worst_error);
+}
+
 std::uint32_t CollectiveTimer::node_of(std::uint32_t endpoint) const {
   return settings_.cluster.fabric->vertex(settings_.cluster.endpoints.at(endpoint)).node;
 }
@@ -280,6 +295,7 @@ CallEstimate CollectiveTimer::run(const EndpointGroups& groups, const Question& 
   }
   const JobsResult result = run_jobs(request);
   ++simulated_;
+  if (result.simulated.network.packets) { packets_.add(*result.simulated.network.packets); }
   const RunResult& first = result.jobs.front().alone;
   CallEstimate estimate{.time = std::max(result.time, first.time),
                         .latency = Time::zero(),  // estimate() finds it

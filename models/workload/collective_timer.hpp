@@ -33,6 +33,14 @@ struct PricingSettings {
   bool ring_per_rank = false;
 };
 
+/// At packet level, of several runs together.
+struct SkippedPackets {
+  std::uint64_t simulated = 0;        ///< data packets
+  std::optional<SkipCounters> skips;  ///< where there may be any
+
+  void add(const PacketCounters& run);
+};
+
 /// Finds out what calls take by simulating their schedules, all groups of a call at the same time on an otherwise idle
 /// cluster. Equal calls are simulated once: of groups that each stay within a node, those of one node, whose estimate
 /// holds for the same groups in all nodes that look alike; together they take as long as the slowest node. Groups take
@@ -55,6 +63,8 @@ class CollectiveTimer {
   void forget();
 
   std::uint64_t simulated() const { return simulated_; }  ///< runs of schedules, not of equal calls
+  /// Of these at packet level, where settled traffic may be skipped: packets that were simulated, and what was skipped.
+  const SkippedPackets& packets() const { return packets_; }
 
  private:
   struct Question {
@@ -97,6 +107,7 @@ class CollectiveTimer {
   std::map<std::pair<EndpointGroups, Question>, CallEstimate> known_;
   std::uint64_t remembered_ = 0;
   std::uint64_t simulated_ = 0;
+  SkippedPackets packets_;
 };
 
 }  // namespace athanor

@@ -45,9 +45,10 @@ FastForward::FastForward(PacketLinks& links, Hosts& hosts, Switches& switches, F
   }
 }
 
-/// A round trip of a full packet, of the longest path, in whole windows.
+/// A round trip of a full packet, of the longest path, in whole windows: what switches and controls do about others
+/// takes that long. Flows that meet nobody have nothing to wait for but their first acknowledgements.
 Time FastForward::row_distance(const std::vector<ConnectionId>& flows) const {
-  constexpr std::int64_t kLeastWindows = 4;
+  constexpr std::int64_t kRowsOfLone = 4;  // in a round trip
   Time longest;
   for (const ConnectionId flow : flows) {
     Time round_trip;
@@ -57,7 +58,7 @@ Time FastForward::row_distance(const std::vector<ConnectionId>& flows) const {
     const std::uint32_t paths = links_.plan().flows[flow].paths;
     longest = std::max(longest, Time{round_trip.count() / paths});
   }
-  return std::max(rounded_up(longest, quantum_), quantum_ * kLeastWindows);
+  return rounded_up(dividing_.meet(flows) ? longest : Time{longest.count() / kRowsOfLone}, quantum_);
 }
 
 void FastForward::look_later() {

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "sim/random.hpp"
 
@@ -75,6 +76,21 @@ std::uint64_t NetworkParts::pattern_of(const std::vector<ConnectionId>& flows) c
     });
   }
   return pattern;
+}
+
+bool NetworkParts::meet(const std::vector<ConnectionId>& flows) const {
+  std::unordered_set<std::uint32_t> used;
+  for (const ConnectionId flow : flows) {
+    const PacketTopology::Flow& plan = plan_.flows[flow];
+    std::vector<std::uint32_t> own;
+    for (std::uint32_t h = 0; h < plan.hops * plan.paths; ++h) { own.push_back(plan_.hops[plan.first_hop + h].value); }
+    std::sort(own.begin(), own.end());
+    own.erase(std::unique(own.begin(), own.end()), own.end());
+    for (const std::uint32_t link : own) {
+      if (!used.insert(link).second) { return true; }
+    }
+  }
+  return false;
 }
 
 std::vector<std::uint32_t> NetworkParts::kinds_of(const std::vector<ConnectionId>& flows) const {

@@ -24,6 +24,9 @@ class NetworkParts {
   /// links of the same figures and meet in the same way.
   std::uint64_t pattern_of(const std::vector<ConnectionId>& flows) const;
 
+  /// Do several flows send data by one port?
+  bool meet(const std::vector<ConnectionId>& flows) const;
+
   /// By flow of a part, a number that is equal where symmetry makes rates equal: the same ports that several flows
   /// of the part send data by (at least one), paths as long, and the same cap.
   std::vector<std::uint32_t> kinds_of(const std::vector<ConnectionId>& flows) const;
