@@ -5,13 +5,13 @@
 namespace athanor {
 
 Repetition::Repetition(Simulator& simulator, Executor& executor, NetworkSubstrate& network,
-                       const MappedSchedule& mapped)
+                       const MappedSchedule& mapped, double error)
     : simulator_(simulator),
       executor_(executor),
       network_(network),
       mapped_(mapped),
       id_(simulator.add(*this)),
-      steps_(simulator, executor, network, mapped) {
+      steps_(simulator, executor, network, mapped, error) {
   executor.observe(*this);
 }
 

@@ -25,8 +25,9 @@ struct CallPeriod {
 /// steps of long loops as StepRepetition says.
 class Repetition final : public Actor, public ExecutionObserver {
  public:
-  /// Borrows all of them, and observes the executor.
-  Repetition(Simulator& simulator, Executor& executor, NetworkSubstrate& network, const MappedSchedule& mapped);
+  /// Borrows all of them, and observes the executor. `error`: of StepRepetition.
+  Repetition(Simulator& simulator, Executor& executor, NetworkSubstrate& network, const MappedSchedule& mapped,
+             double error);
 
   void primitive_ended(const EndedPrimitive& primitive) override;
   void loop_ended(LaneIndex lane) override;
@@ -37,6 +38,7 @@ class Repetition final : public Actor, public ExecutionObserver {
   /// Loops of pilots that were not simulated.
   std::uint64_t skipped_loops() const { return skipped_; }
   std::uint64_t skipped_steps() const { return steps_.skipped_steps(); }
+  std::uint64_t settled_steps() const { return steps_.settled_steps(); }
   /// In which calls repeat, where they do.
   const std::optional<CallPeriod>& period() const { return period_; }
 

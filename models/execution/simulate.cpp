@@ -142,7 +142,9 @@ Simulated simulate(const PreparedSchedule& prepared, const Schedule& schedule, c
   }
   std::optional<Repetition> repetition;
   const bool watched = options.timeline != nullptr || !options.observers.empty();
-  if (options.repeat_loops && !packets && !watched) { repetition.emplace(simulator, executor, network, mapped); }
+  if (options.repeat_loops && !packets && !watched) {
+    repetition.emplace(simulator, executor, network, mapped, to_double(options.skip_error));
+  }
   executor.start(Time::zero());
   simulator.run();
   executor.require_finished();
@@ -159,6 +161,7 @@ Simulated simulate(const PreparedSchedule& prepared, const Schedule& schedule, c
   result.primitives = executor.primitives();
   result.skipped_loops = repetition ? repetition->skipped_loops() : 0;
   result.skipped_steps = repetition ? repetition->skipped_steps() : 0;
+  result.settled_steps = repetition ? repetition->settled_steps() : 0;
   result.events = simulator.events();
   return result;
 }

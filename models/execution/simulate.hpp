@@ -65,6 +65,7 @@ struct Simulated {
   std::uint64_t primitives = 0;     ///< simulated
   std::uint64_t skipped_loops = 0;  ///< multiplied instead of simulated
   std::uint64_t skipped_steps = 0;  ///< the same, of a loop with many
+  std::uint64_t settled_steps = 0;  ///< of these, those that had settled but for NetworkSettings::skip_error
   std::uint64_t events = 0;
 };
 

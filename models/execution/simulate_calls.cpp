@@ -76,7 +76,9 @@ SimulatedCalls simulate_calls(const Schedule& schedule, const Cluster& cluster, 
   MiddleCall middle(simulator, executor, mapped.lanes.size(), loop.calls);
   executor.observe(middle);
   std::optional<Repetition> repetition;
-  if (options.repeat_loops && !packets) { repetition.emplace(simulator, executor, network, mapped); }
+  if (options.repeat_loops && !packets) {
+    repetition.emplace(simulator, executor, network, mapped, to_double(options.skip_error));
+  }
   executor.start(Time::zero());
   simulator.run();
   executor.require_finished();

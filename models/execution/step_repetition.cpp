@@ -1,5 +1,6 @@
 #include "models/execution/step_repetition.hpp"
 
+#include <cmath>
 #include <utility>
 
 namespace athanor {
@@ -12,8 +13,8 @@ constexpr std::uint64_t kLongestPeriod = 8;  // steps after an anchor that are c
 }  // namespace
 
 StepRepetition::StepRepetition(Simulator& simulator, Executor& executor, NetworkSubstrate& network,
-                               const MappedSchedule& mapped)
-    : simulator_(simulator), executor_(executor), network_(network), mapped_(mapped) {}
+                               const MappedSchedule& mapped, double error)
+    : simulator_(simulator), executor_(executor), network_(network), mapped_(mapped), error_(error) {}
 
 void StepRepetition::begin_with(LaneIndex pilot) {
   pilot_ = pilot;
@@ -21,6 +22,7 @@ void StepRepetition::begin_with(LaneIndex pilot) {
   ended_ = 0;
   next_anchor_ = kFirstAnchor;
   anchor_ = {};
+  pace_ = 0;
 }
 
 bool StepRepetition::primitive_ended(const EndedPrimitive& primitive) {
@@ -39,11 +41,10 @@ bool StepRepetition::primitive_ended(const EndedPrimitive& primitive) {
 void StepRepetition::look() {
   if (!std::exchange(wanted_, false)) { return; }
   Snapshot now = take();
-  if (repeat(anchor_, now)) {
-    ended_ = 0;
-    next_anchor_ = kFirstAnchor;
-    anchor_ = {};
-  } else if (ended_ >= next_anchor_) {
+  const bool at_anchor = ended_ >= next_anchor_;
+  if (repeat(anchor_, now) || (at_anchor && have_settled(anchor_, now))) {
+    begin_with(pilot_);
+  } else if (at_anchor) {
     anchor_ = std::move(now);
     next_anchor_ = 2 * ended_;
   }
@@ -66,6 +67,30 @@ bool StepRepetition::repeat(const Snapshot& before, const Snapshot& now) {
   if (before.state.empty() || before.state != now.state || before.loops != now.loops) { return false; }
   IdVector<LaneIndex, std::uint32_t> advance;
   for (const LaneIndex lane : now.steps.ids()) { advance.push_back(now.steps[lane] - before.steps[lane]); }
+  return multiply(before, now, advance);
+}
+
+bool StepRepetition::have_settled(const Snapshot& before, const Snapshot& now) {
+  if (error_ <= 0 || before.state.empty() || before.loops != now.loops) { return false; }
+  const std::uint32_t steps = now.steps[pilot_] - before.steps[pilot_];
+  const double pace = static_cast<double>((now.when - before.when).count()) / steps;
+  const double last_pace = std::exchange(pace_, pace);
+  if (steps * error_ < 1 || std::abs(pace / last_pace - 1) > error_) { return false; }
+  IdVector<LaneIndex, std::uint32_t> advance;
+  for (const LaneIndex lane : now.steps.ids()) {
+    const std::uint32_t own = now.steps[lane] - before.steps[lane];
+    const bool works = executor_.runs(lane);
+    if (works && own + 1 != steps && own != steps && own != steps + 1) { return false; }
+    advance.push_back(works ? steps : 0);
+  }
+  const std::uint64_t skipped = skipped_;
+  if (!multiply(before, now, advance)) { return false; }
+  settled_ += skipped_ - skipped;
+  return true;
+}
+
+bool StepRepetition::multiply(const Snapshot& before, const Snapshot& now,
+                              const IdVector<LaneIndex, std::uint32_t>& advance) {
   const std::uint64_t times = executor_.step_repeats(advance);
   if (times == 0) { return false; }
   const Time by = (now.when - before.when) * static_cast<std::int64_t>(times);

@@ -14,13 +14,19 @@ namespace athanor {
 /// lanes, connections and network, in times relative to now and with what the primitives under way are like in place of
 /// their steps, is compared with earlier ones. Equal states have equal futures as long as every lane's next primitives
 /// are like those of the period. Exact to the picosecond, as Repetition is of whole loops.
+///
+/// With an error above 0 steps are multiplied, too, where no state comes back, but all lanes have kept the same pace:
+/// from one anchor to the next every lane went on as many steps as the pilot, or one more or less, in a span that is
+/// the same by a step as the one before, but for that error. How much faster one lane is than another is then less than
+/// one step in all of these, of which there are at least 1 / error.
 class StepRepetition {
  public:
   /// Steps of a loop from which on looking for equal ones costs less than it saves.
   static constexpr std::uint32_t kFewest = 64;
 
   /// Borrows all of them.
-  StepRepetition(Simulator& simulator, Executor& executor, NetworkSubstrate& network, const MappedSchedule& mapped);
+  StepRepetition(Simulator& simulator, Executor& executor, NetworkSubstrate& network, const MappedSchedule& mapped,
+                 double error);
 
   /// Told of every one; whether look() is wanted once this instant is over.
   bool primitive_ended(const EndedPrimitive& primitive);
@@ -29,6 +35,8 @@ class StepRepetition {
 
   /// Steps of pilots that were not simulated.
   std::uint64_t skipped_steps() const { return skipped_; }
+  /// Of these, those that had settled but for an error.
+  std::uint64_t settled_steps() const { return settled_; }
 
  private:
   struct Snapshot {
@@ -41,6 +49,8 @@ class StepRepetition {
   void begin_with(LaneIndex pilot);
   Snapshot take() const;
   bool repeat(const Snapshot& before, const Snapshot& now);
+  bool have_settled(const Snapshot& before, const Snapshot& now);
+  bool multiply(const Snapshot& before, const Snapshot& now, const IdVector<LaneIndex, std::uint32_t>& advance);
 
   Simulator& simulator_;
   Executor& executor_;
@@ -52,6 +62,9 @@ class StepRepetition {
   std::uint64_t next_anchor_ = 0;
   bool wanted_ = false;  ///< a look at the end of this instant
   std::uint64_t skipped_ = 0;
+  double error_;
+  double pace_ = 0;  ///< ps a step of the pilot, from the last anchor but one to the last; 0: there is none
+  std::uint64_t settled_ = 0;
   Snapshot anchor_;  ///< renewed after 16, 32, 64, ... steps, and compared with the next few
 };
 

@@ -42,8 +42,8 @@ FabricNetwork::FabricNetwork(Simulator& simulator, const FabricConnections& conn
       layout_ = packet_topology(carried, fabric, options.packet);
       auto packets = std::make_unique<PacketNetwork>(simulator, layout_->plan, options.packet.transport, seed, above);
       if (options.count_ports) { packets->count_ports(); }
-      if (options.packet.skip_error > Ratio{0, 1} && !options.count_ports) {  // counters of ports know no rates
-        packets->skip_settled(options.packet.skip_error);
+      if (options.skip_error > Ratio{0, 1} && !options.count_ports) {  // counters of ports know no rates
+        packets->skip_settled(options.skip_error);
       }
       packets->name_links([this](LinkIndex link) { return fabric_.name(layout_->links[link]); });
       packets_ = packets.get();
@@ -130,7 +130,7 @@ NetworkUse FabricNetwork::use(Time end) const {
   use.loads = loads(use.observed);
   if (options_.each_link) { use.loads = of_each_link(connections_, use.loads); }
   use.ports = ports(use.observed);
-  if (packets_ != nullptr) { use.packets = counted(*packets_, options_.packet.skip_error > Ratio{0, 1}); }
+  if (packets_ != nullptr) { use.packets = counted(*packets_, options_.skip_error > Ratio{0, 1}); }
   return use;
 }
 

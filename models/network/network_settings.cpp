@@ -23,6 +23,11 @@ void visit(Fields& fields, NetworkSettings& settings) {
   fields.optional(
       "flow_rate", settings.flow_rate,
       "Most that one queue pair carries between nodes, as clouds limit single flows; absent: what its links do");
+  fields.optional(
+      "skip_error", settings.skip_error,
+      "What has settled is left out, with at most about this error of a flow's time, or of a collective's; 0: "
+      "what is exact alone",
+      {{0, 1}, {1, 10}});
   visit(fields, settings.packet);
 }
 

@@ -29,6 +29,10 @@ struct NetworkSettings {
   std::optional<std::uint32_t> queue_pairs = {};
   std::optional<Bandwidth> flow_rate = {};  ///< most that one queue pair carries over the network; absent: no limit
 
+  /// Most error of a time that leaving out what has settled may cause: packets of flows whose rates have settled
+  /// (FastForward), steps of lanes that have kept one pace (StepRepetition); 0: nothing is left out but what is exact.
+  Ratio skip_error{0, 1};
+
   /// 1 at level ideal, where several would differ by their flow rate alone.
   std::uint32_t pairs_of_connections() const {
     return level == NetworkLevel::ideal && !flow_rate ? 1 : queue_pairs.value_or(1);

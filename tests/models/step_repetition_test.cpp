@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "algorithms/catalog.hpp"
+#include "algorithms/schedule/concurrent.hpp"
 #include "models/execution/mapped_schedule.hpp"
 #include "models/execution/simulate.hpp"
 #include "tests/models/padded_collective.hpp"
@@ -88,4 +89,34 @@ TEST_CASE("a ring is simulated until its steps are equal, however many there are
       }
     }
   }
+}
+
+// Each of two rings keeps its own pace, and so the state of both together never comes back.
+TEST_CASE("steps that have settled but for an error are multiplied where the user allows it, within that error") {
+  const Cluster cluster = star(1200, 5_GBps, 1_us);
+  const Algorithm& ring = find(CollectiveKind::all_gather, "ring");
+  const UniformCosts costs = costs_of(SendEnd::injected, 1_KiB);
+  const auto simulated = [&](Ratio error) {
+    std::vector<ConcurrentPart> parts;
+    for (std::uint32_t job = 0; job < 2; ++job) {
+      std::vector<std::uint32_t> ranks;
+      for (std::uint32_t rank = 0; rank < 600; ++rank) { ranks.push_back(600 * job + rank); }
+      parts.push_back(
+          {ring.make({CollectiveKind::all_gather, 600, Elements{std::int64_t{600} * (20'000 + 20 * job)}}, {}), ranks});
+    }
+    SimulationOptions options;
+    options.skip_error = error;
+    const auto both = concurrent(std::move(parts), 1200);
+    return simulate(*both, cluster, {cluster.endpoints, 3}, costs, options);
+  };
+  const Simulated exact = simulated({0, 1});
+  CHECK(exact.skipped_steps == 0);
+  CHECK(exact.settled_steps == 0);
+  for (const Ratio error : {Ratio{1, 100}, Ratio{1, 20}}) {
+    const Simulated settled = simulated(error);
+    CHECK(settled.settled_steps > 100);
+    CHECK(settled.settled_steps == settled.skipped_steps);
+    CHECK(seconds(settled.time) == doctest::Approx(seconds(exact.time)).epsilon(to_double(error)));
+  }
+  CHECK(simulated({1, 1'000'000}).settled_steps == 0);  // one step of a million is more than there are
 }

@@ -236,9 +236,6 @@ void visit(Fields& fields, PacketSettings& settings) {
                          [&](Fields& inner) { read_framing(inner, 4_KiB, settings.pcie); });
   fields.optional_object("nvlink", "Packets of NVLinks",
                          [&](Fields& inner) { read_framing(inner, 256_B, settings.nvlink); });
-  fields.optional("skip_error", settings.skip_error,
-                  "Traffic that has settled is skipped, with at most about this error of a flow's time; 0: none is",
-                  {{0, 1}, {1, 10}});
   if (fields.ok()) { check_switches(fields, settings); }
   settings.transport.any_order = settings.transport.spray || settings.fabric.load_balancing == LoadBalancing::adaptive;
 }

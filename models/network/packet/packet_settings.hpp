@@ -16,8 +16,6 @@ struct PacketSettings {
   TransportSpec transport;
   LinkFraming pcie = kPcieFraming;
   LinkFraming nvlink = kNvlinkFraming;
-  /// Most error of a flow's time that skipping traffic that has settled may cause (FastForward); 0: nothing is skipped.
-  Ratio skip_error{0, 1};
   SwitchSpec fabric;  ///< switches of the network
   SwitchSpec node;    ///< what forwards inside nodes: NVSwitches, PCIe switches, sockets, NICs. Never loses anything
 };

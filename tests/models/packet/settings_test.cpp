@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "models/network/network_settings.hpp"
 #include "models/network/packet/packet_settings.hpp"
 #include "sim/config/document.hpp"
 #include "tests/json_text.hpp"
@@ -11,7 +12,8 @@ using namespace athanor::literals;
 namespace {
 
 /// The first that is wrong, or "".
-std::string fault_of(const std::string& network, PacketSettings& settings) {
+template <class Settings>
+std::string fault_of(const std::string& network, Settings& settings) {
   const Document document = Document::parse(network, "here");
   Problems problems;
   read_document(document, problems, [&](Fields& fields) { visit(fields, settings); });
@@ -47,7 +49,7 @@ TEST_CASE("parts of a transport that do not go together are refused where they s
 }
 
 TEST_CASE("the error of what is skipped lies between none and a tenth, and is none unless it is said") {
-  PacketSettings settings;
+  NetworkSettings settings;
   CHECK(settings.skip_error == Ratio{0, 1});
   CHECK(fault_of(R"({"skip_error": 0.01})", settings).empty());
   CHECK(settings.skip_error == Ratio{1, 100});
