@@ -64,7 +64,7 @@ Time FastForward::row_distance(const std::vector<ConnectionId>& flows) const {
 void FastForward::look_later() {
   if (looking_) { return; }
   looking_ = true;
-  clock_.look_at(rounded_up(clock_.now() + Time{1}, rounded_up(period_, quantum_)));
+  clock_.look_at(rounded_up(clock_.now() + Time{1}, rounded_up(period_, quantum_) * periods_));
 }
 
 bool FastForward::begins(ConnectionId flow) {
@@ -87,6 +87,7 @@ bool FastForward::begins(ConnectionId flow) {
 
 void FastForward::look() {
   looking_ = false;
+  periods_ = 1;
   clock_.finish_window();
   drop_finished();
   if (changed_) { divide(); }
@@ -114,8 +115,10 @@ void FastForward::drop_finished() {
   active_.resize(kept);
 }
 
-/// Finds the parts of those that are not frozen. A part of the same flows as before keeps its history.
+/// Finds the parts of those that are not frozen. A part of the same flows as before keeps its history. Where none does,
+/// flows come and go too fast for any to settle, and it is looked at them less often until one does.
 void FastForward::divide() {
+  constexpr std::uint32_t kMostPeriods = 8;
   changed_ = false;
   std::vector<ConnectionId> awake;
   for (const ConnectionId flow : active_) {
@@ -124,10 +127,12 @@ void FastForward::divide() {
   std::sort(awake.begin(), awake.end());
   std::vector<std::vector<ConnectionId>> fresh;
   std::vector<bool> kept(parts_.size());
+  fruitless_ = std::min(2 * fruitless_, kMostPeriods);
   for (std::vector<ConnectionId>& flows : dividing_.of(awake)) {
     const std::uint32_t before = part_of_[flows.front()];
     if (before != kNone && parts_[before]->flows == flows) {
       kept[before] = true;
+      fruitless_ = 1;
     } else {
       fresh.push_back(std::move(flows));
     }
@@ -139,6 +144,7 @@ void FastForward::divide() {
     free_.push_back(number);
   }
   for (std::vector<ConnectionId>& flows : fresh) { add_part(std::move(flows)); }
+  periods_ = fruitless_;
 }
 
 std::uint32_t FastForward::add_part(std::vector<ConnectionId> flows) {
@@ -154,9 +160,7 @@ std::uint32_t FastForward::add_part(std::vector<ConnectionId> flows) {
     place_[flows[place]] = place;
   }
   SettlingHistory history(dividing_.kinds_of(flows), row_distance(flows));
-  const std::uint64_t pattern = dividing_.pattern_of(flows);
   parts_[number] = std::make_unique<Part>(std::move(flows), std::move(history), clock_.now());
-  parts_[number]->pattern = pattern;
   return number;
 }
 
@@ -183,6 +187,11 @@ void FastForward::look_at(std::uint32_t number) {
   }
 }
 
+std::uint64_t FastForward::pattern_of(Part& part) const {
+  if (!part.pattern) { part.pattern = dividing_.pattern_of(part.flows); }
+  return *part.pattern;
+}
+
 /// By what the part did itself, or by what its pattern did before where that seems to come again.
 std::optional<SettlingHistory::Settled> FastForward::settled(Part& part) {
   constexpr std::size_t kRowsBetween = 4;
@@ -190,10 +199,11 @@ std::optional<SettlingHistory::Settled> FastForward::settled(Part& part) {
   if (part.history.rows() % kRowsBetween == 0 || part.checking) { found = part.history.settled(bound_); }
   if (found) {
     keep_to_ports(part, found->rates);
-    known_[part.pattern] = found->rates;
+    known_[pattern_of(part)] = found->rates;
     return found;
   }
-  const auto known = known_.find(part.pattern);
+  if (known_.empty() || part.history.rows() < SettlingHistory::kRowsToConfirm) { return {}; }
+  const auto known = known_.find(pattern_of(part));
   if (known == known_.end()) { return {}; }
   found = part.history.confirmed(known->second, bound_);
   if (found) { ++counters_.remembered; }
@@ -301,6 +311,12 @@ void FastForward::milestone(ConnectionId flow) {
   if (!part.frozen) { return; }
   hosts_.tell(flow, part.rates[place_[flow]].within(clock_.now() - part.since));
   ask_for_milestone(part, place_[flow]);
+}
+
+Bytes FastForward::arrived(ConnectionId flow) const {
+  if (part_of_[flow] == kNone || !parts_[part_of_[flow]]->frozen) { return hosts_.arrived(flow); }
+  const Part& part = *parts_[part_of_[flow]];
+  return hosts_.arrived_after(flow, part.rates[place_[flow]].within(clock_.now() - part.since));
 }
 
 /// Flows may have been given more to send since.
