@@ -15,7 +15,10 @@ Time rounded_up(Time time, Time to) { return to * ((time + to - Time{1}).count()
 /// Is there a switch, whose windows skips have to keep to?
 Time quantum_of(const PacketTopology& plan, Time window) {
   constexpr Time kHostsAlone{1'000};
-  return plan.switches.empty() ? kHostsAlone : window;
+  for (const PacketTopology::Device& device : plan.devices) {
+    if (!device.host) { return window; }
+  }
+  return kHostsAlone;
 }
 
 }  // namespace

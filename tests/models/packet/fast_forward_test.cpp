@@ -129,6 +129,23 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("hosts without switches between them skip, too, and go on at once when a flow begins") {
+  PacketFabric fabric;
+  fabric.plan.switches.push_back(lossless());  // of no device
+  const DeviceIndex middle = fabric.host();
+  const LinkIndex on = fabric.cable(middle, fabric.host(), kRate, 1_us);
+  for (std::uint32_t flow = 0; flow < 2; ++flow) {
+    fabric.flow({fabric.cable(fabric.host(), middle, kRate, 1_us), on});
+  }
+  Twice twice(fabric.plan, transport("none", Recovery::go_back_n));
+  twice.move_at(Time::zero(), 0, 20_MiB);
+  twice.move_at(700'001_ns, 1, 1_MiB);
+  twice.run();
+  CHECK(twice.counters().packets > twice.packets() / 2);
+  for (std::uint32_t flow = 0; flow < 2; ++flow) { check_close(twice, flow); }
+  check_carried_alike(twice, fabric.plan);
+}
+
 TEST_CASE("messages that end while their flow is skipped are told of in time, with their grains, in order") {
   PacketFabric fabric;
   const DeviceIndex middle = fabric.switch_of(lossless());
