@@ -100,6 +100,7 @@ class FastForward {
     std::vector<LinkIndex> links;
   };
 
+  static Time rounded_up(Time time, Time to) { return to * ((time + to - Time{1}).count() / to.count()); }
   void drop_finished();
   void divide();
   std::uint32_t add_part(std::vector<ConnectionId> flows);
