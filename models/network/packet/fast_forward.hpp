@@ -56,6 +56,8 @@ class FastForward {
   void look();
   void thaw_due(std::uint32_t part);
   void milestone(ConnectionId flow);
+  /// As Network::arrived.
+  Bytes arrived(ConnectionId flow) const;
 
   /// May an event go ahead that was asked for? Not one of what is frozen, nor one that was asked for before that.
   bool arrives(LinkIndex link);
@@ -83,7 +85,7 @@ class FastForward {
     std::vector<ConnectionId> flows;
     SettlingHistory history;
     Time next_row;
-    std::uint64_t pattern = 0;  ///< NetworkParts::pattern_of
+    std::optional<std::uint64_t> pattern;  ///< NetworkParts::pattern_of, once it was asked for
     // A check of what would have been skipped.
     bool checking = false;
     Time check_end;
@@ -98,11 +100,13 @@ class FastForward {
     std::vector<LinkIndex> links;
   };
 
+  static Time rounded_up(Time time, Time to) { return to * ((time + to - Time{1}).count() / to.count()); }
   void drop_finished();
   void divide();
   std::uint32_t add_part(std::vector<ConnectionId> flows);
   void look_at(std::uint32_t number);
   void row(Part& part);
+  std::uint64_t pattern_of(Part& part) const;
   std::optional<SettlingHistory::Settled> settled(Part& part);
   bool check(Part& part, const SettlingHistory::Settled& settled);
   void keep_to_ports(const Part& part, std::vector<PacketRate>& rates) const;
@@ -126,6 +130,8 @@ class FastForward {
   std::vector<ConnectionId> active_;  ///< in order; those that have begun since the last look behind them
   bool changed_ = false;              ///< flows have begun or ended since the parts were last found
   bool looking_ = false;              ///< look_at was asked for
+  std::uint32_t periods_ = 1;         ///< to the next look
+  std::uint32_t fruitless_ = 1;       ///< what it will be, where no part is older than the last look
   std::uint64_t decisions_ = 0;
   std::vector<std::unique_ptr<Part>> parts_;
   std::unordered_map<std::uint64_t, std::vector<PacketRate>> known_;  ///< by pattern: rates at which it has settled

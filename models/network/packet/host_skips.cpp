@@ -54,6 +54,13 @@ std::optional<std::uint32_t> Hosts::next_milestone(ConnectionId flow) const {
   return next;
 }
 
+Bytes Hosts::arrived_after(ConnectionId flow, std::uint32_t packets) const {
+  const Sender& sender = senders_[flow];
+  if (sender.delivered_messages == sender.messages.size()) { return Bytes::zero(); }
+  const std::uint32_t there = receivers_[flow].expected + packets - arriving_begin(sender);
+  return std::min(Bytes{sender.messages.at(sender.delivered_messages).bytes}, spec_.payload * there);
+}
+
 void Hosts::tell(ConnectionId flow, std::uint32_t packets) {
   Sender& sender = senders_[flow];
   Receiver& receiver = receivers_[flow];

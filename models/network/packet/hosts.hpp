@@ -61,6 +61,8 @@ class Hosts {
   void append(ConnectionId flow, Bytes size);
   /// After how many packets there is something to be told of a message; none: never, of what it has to send.
   std::optional<std::uint32_t> next_milestone(ConnectionId flow) const;
+  /// As arrived(), once so many packets have come.
+  Bytes arrived_after(ConnectionId flow, std::uint32_t packets) const;
   /// Tells all that lies within so many packets.
   void tell(ConnectionId flow, std::uint32_t packets);
   /// So much time and so many packets were skipped, of which everything has been told. The flow goes on, once those

@@ -36,7 +36,9 @@ class PacketNetwork final : public Network,
   /// Events that follow may throw SimulationError("deadlock"), which names links whose ports wait for each other in a
   /// circle. It is found out when a sender's timeout ends.
   void move(ConnectionId connection, Bytes size) override;
-  std::optional<Bytes> arrived(ConnectionId connection) const override { return hosts_.arrived(connection); }
+  std::optional<Bytes> arrived(ConnectionId connection) const override {
+    return forward_ ? forward_->arrived(connection) : hosts_.arrived(connection);
+  }
   /// On the wire: by data packets with their headers, repeated ones too.
   Bytes carried(LinkIndex link) const override { return links_.carried(link); }
   Time quiet() const { return links_.quiet(); }

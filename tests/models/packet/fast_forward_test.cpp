@@ -1,5 +1,6 @@
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -128,6 +129,23 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("hosts without switches between them skip, too, and go on at once when a flow begins") {
+  PacketFabric fabric;
+  fabric.plan.switches.push_back(lossless());  // of no device
+  const DeviceIndex middle = fabric.host();
+  const LinkIndex on = fabric.cable(middle, fabric.host(), kRate, 1_us);
+  for (std::uint32_t flow = 0; flow < 2; ++flow) {
+    fabric.flow({fabric.cable(fabric.host(), middle, kRate, 1_us), on});
+  }
+  Twice twice(fabric.plan, transport("none", Recovery::go_back_n));
+  twice.move_at(Time::zero(), 0, 20_MiB);
+  twice.move_at(700'001_ns, 1, 1_MiB);
+  twice.run();
+  CHECK(twice.counters().packets > twice.packets() / 2);
+  for (std::uint32_t flow = 0; flow < 2; ++flow) { check_close(twice, flow); }
+  check_carried_alike(twice, fabric.plan);
+}
+
 TEST_CASE("messages that end while their flow is skipped are told of in time, with their grains, in order") {
   PacketFabric fabric;
   const DeviceIndex middle = fabric.switch_of(lossless());
@@ -160,6 +178,26 @@ TEST_CASE("a flow that is given more while it is skipped goes on being skipped")
   CHECK(twice.counters().packets > twice.packets() * 9 / 10);
   CHECK(twice.counters().skips < 20);
   check_close(twice, 0);
+}
+
+TEST_CASE("what has arrived is known at any time, also while its flow is skipped") {
+  const PacketFabric fabric = dumbbell(2);
+  Twice twice(fabric.plan, transport("none", Recovery::go_back_n));
+  std::vector<Bytes> all, few;
+  for (auto [rig, found] : {std::pair{&twice.full, &all}, {&twice.skipped, &few}}) {
+    for (std::uint32_t k = 0; k < 3; ++k) { rig->move_at(Time::zero(), k % 2, 20_MiB); }
+    for (std::uint32_t k = 1; k < 100; ++k) {
+      rig->script.at(50_us * k, [rig = rig, found = found] {
+        found->push_back(*rig->network.arrived(ConnectionId{0}) +
+                         20_MiB * static_cast<std::int64_t>(rig->of(0).delivered.size()));
+      });
+    }
+  }
+  twice.run();
+  CHECK(twice.counters().packets > twice.packets() / 2);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    CHECK(std::abs(static_cast<double>((all[k] - few[k]).count())) <= 0.01 * static_cast<double>(all[k].count()));
+  }
 }
 
 TEST_CASE("parts of a network that have no port in common settle each on its own") {
