@@ -22,6 +22,8 @@ enum class Arrival : std::uint8_t { start, nvlink, network, other };
 constexpr std::array kArrivals{Arrival::start, Arrival::nvlink, Arrival::network, Arrival::other};
 /// Distances that are remembered: half a GiB of them.
 constexpr std::size_t kMostKept = std::size_t{1} << 28U;
+/// States that are looked at around a destination before all of the graph is.
+constexpr std::size_t kMostNear = 1024;
 constexpr std::uint16_t kFar = std::numeric_limits<std::uint16_t>::max();
 
 Arrival arrival_by(LinkKind kind) {
@@ -56,6 +58,12 @@ using StateGraph = boost::compressed_sparse_row_graph<boost::directedS, boost::n
                                                       boost::no_property, std::uint32_t, std::uint32_t>;
 
 }  // namespace
+
+std::uint16_t ShortestPathRouter::Towards::distance(std::uint32_t state) const {
+  if (distances != nullptr) { return (*distances)[state]; }
+  const auto found = near.find(state);
+  return found == near.end() ? kFar : found->second;
+}
 
 /// The graph of (device, how it was reached).
 struct ShortestPathRouter::Search {
@@ -134,15 +142,88 @@ bool ShortestPathRouter::all_links_have_twins() const {
   return forth == back;
 }
 
+/// By state, how far it is from one of `roots`, in steps of `search`: of all up to the distance of the nearest that is
+/// `wanted`. Empty where those are too many, or none is reached.
+template <class Wanted>
+ShortestPathRouter::Near ShortestPathRouter::ball(const Search& search, std::vector<std::uint32_t> roots,
+                                                  const Wanted& wanted) {
+  Near distance;
+  for (const std::uint32_t root : roots) { distance.emplace(root, std::uint16_t{0}); }
+  bool found = std::any_of(roots.begin(), roots.end(), wanted);
+  std::vector<std::uint32_t> queue = std::move(roots);
+  for (std::size_t next = 0; next < queue.size() && queue.size() <= kMostNear && !found; ++next) {
+    const auto further = static_cast<std::uint16_t>(distance.at(queue[next]) + 1);
+    const auto [first, last] = boost::out_edges(queue[next], search.steps);
+    for (auto edge = first; edge != last; ++edge) {
+      const std::uint32_t state = boost::target(*edge, search.steps);
+      if (!distance.emplace(state, further).second) { continue; }
+      queue.push_back(state);
+      found = found || wanted(state);
+    }
+  }
+  return found ? distance : Near{};
+}
+
+/// Distances to `root` of `state` and of all that lies between: from whichever of both fewer devices are near.
+ShortestPathRouter::Near ShortestPathRouter::near(VertexId root, std::uint32_t state) const {
+  std::vector<std::uint32_t> roots;
+  for (std::uint32_t own = search_->first[root.value]; own < search_->first[root.value + 1]; ++own) {
+    roots.push_back(own);
+  }
+  Near around_root = ball(*search_, roots, [&](std::uint32_t each) { return each == state; });
+  if (!around_root.empty()) { return around_root; }
+  const auto is_root = [&](std::uint32_t each) { return each >= roots.front() && each <= roots.back(); };
+  const Near around_state = ball(*forward_, {state}, is_root);
+  if (around_state.empty()) { return {}; }
+  std::uint16_t whole = kFar;
+  for (const std::uint32_t own : roots) {
+    const auto at = around_state.find(own);
+    if (at != around_state.end()) { whole = std::min(whole, at->second); }
+  }
+  Near between;
+  for (const std::uint32_t own : roots) { between.emplace(own, std::uint16_t{0}); }
+  std::vector<std::uint32_t> queue = std::move(roots);
+  for (std::size_t next = 0; next < queue.size(); ++next) {
+    const auto further = static_cast<std::uint16_t>(between.at(queue[next]) + 1);
+    const auto [first, last] = boost::out_edges(queue[next], search_->steps);
+    for (auto edge = first; edge != last; ++edge) {
+      const std::uint32_t before = boost::target(*edge, search_->steps);
+      const auto at = around_state.find(before);
+      if (at == around_state.end() || at->second + further != whole) { continue; }
+      if (between.emplace(before, further).second) { queue.push_back(before); }
+    }
+  }
+  return between;
+}
+
+void ShortestPathRouter::look_at_graph() const {
+  if (search_) { return; }
+  search_ = std::make_unique<const Search>(search(true));
+  forward_ = std::make_unique<const Search>(search(false));
+  twins_ = all_links_have_twins();
+}
+
+/// Of a destination that is not yet known, what is near, where `from` is among it: trees of switches have many such
+/// destinations, and large fabrics many devices that do not matter to any of them.
+ShortestPathRouter::Towards ShortestPathRouter::towards(VertexId to, VertexId from) const {
+  {
+    const std::lock_guard lock(mutex_);
+    look_at_graph();
+    const VertexId root = gate(to);
+    if (!distances_.contains(root.value)) {
+      Near close = near(root, search_->state(fabric_, from, Arrival::start));
+      if (!close.empty()) { return {nullptr, root, std::move(close)}; }
+    }
+  }
+  return towards(to);
+}
+
 ShortestPathRouter::Towards ShortestPathRouter::towards(VertexId to) const {
   const std::lock_guard lock(mutex_);
-  if (!search_) {
-    search_ = std::make_unique<const Search>(search(true));
-    twins_ = all_links_have_twins();
-  }
+  look_at_graph();
   const VertexId root = gate(to);
   const auto found = distances_.find(root.value);
-  if (found != distances_.end()) { return {found->second, root}; }
+  if (found != distances_.end()) { return {found->second, root, {}}; }
   const std::size_t states = search_->first.back();
   std::vector<std::uint16_t> distance(states, kFar);
   std::vector<boost::default_color_type> colours(states, boost::white_color);
@@ -157,7 +238,7 @@ ShortestPathRouter::Towards ShortestPathRouter::towards(VertexId to) const {
   boost::breadth_first_visit(search_->steps, roots.begin(), roots.end(), queue, recorder, colours.data());
   if ((distances_.size() + 1) * states > kMostKept) { distances_.clear(); }
   const auto kept = std::make_shared<const std::vector<std::uint16_t>>(std::move(distance));
-  return {distances_.emplace(root.value, kept).first->second, root};
+  return {distances_.emplace(root.value, kept).first->second, root, {}};
 }
 
 bool ShortestPathRouter::reaches(VertexId from, VertexId to) const {
@@ -181,11 +262,11 @@ std::vector<bool> ShortestPathRouter::reached_from(VertexId from) const {
 
 void ShortestPathRouter::route(const RouteRequest& request, std::vector<LinkId>& path) const {
   if (request.from == request.to) { return; }
-  const auto [distances, root] = towards(request.to);
-  const std::uint32_t more = root == request.to ? 0 : 1;  // from the gate
-  const auto distance = [&, &by_state = *distances](VertexId v, Arrival arrival) -> std::uint32_t {
+  const Towards towards = this->towards(request.to, request.from);
+  const std::uint32_t more = towards.root == request.to ? 0 : 1;  // from the gate
+  const auto distance = [&](VertexId v, Arrival arrival) -> std::uint32_t {
     if (v == request.to) { return 0; }
-    const std::uint16_t found = by_state[search_->state(fabric_, v, arrival)];
+    const std::uint16_t found = towards.distance(search_->state(fabric_, v, arrival));
     return found == kFar ? kFar : found + more;
   };
   if (distance(request.from, Arrival::start) == kFar) { throw_no_route(fabric_, request.from, request.to); }
