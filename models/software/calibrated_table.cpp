@@ -20,7 +20,9 @@ constexpr std::array kJudged{std::pair("fit", &CalibratedTable::fit),
 CalibratedTable& table_of(std::vector<CalibratedTable>& tables, const std::string& name) {
   const auto known =
       std::find_if(tables.begin(), tables.end(), [&](const CalibratedTable& each) { return each.name == name; });
-  return known != tables.end() ? *known : tables.emplace_back(CalibratedTable{.name = name});
+  if (known != tables.end()) { return *known; }
+  tables.emplace_back().name = name;
+  return tables.back();
 }
 
 /// One number for each band, or null.
