@@ -29,7 +29,7 @@ CalibratedTable& table_of(std::vector<CalibratedTable>& tables, const std::strin
 void read_bands(FieldValue& value, ErrorsByBand& errors) {
   constexpr std::int64_t kMost = 1'000;
   const auto read = [&](FieldValue& element) {
-    if (element.json()->is_null()) { return; }
+    if (element.json()->is_null() || element.index() >= errors.size()) { return; }  // too many are refused below
     Ratio error;
     element.visit(error, {{0, 1}, {kMost, 1}});
     if (element.ok()) { errors.at(element.index()) = to_double(error); }

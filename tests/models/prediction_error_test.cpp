@@ -180,7 +180,8 @@ TEST_CASE("calibrations on probes have no tables, and what is no error of a band
             .calibrated.empty());
   for (const char* wrong :
        {R"({"fit": {"t": [0.1, 0.2]}})", R"({"fit": {"t": [0.1, 0.2, "a"]}})", R"({"fit": {"t": [0.1, 0.2, -1]}})",
-        R"({"hold_out_sizes": {"t": "a"}})", R"({"tables": {"t": {"collective": "all", "nodes": 2}}})",
+        R"({"fit": {"t": [0.1, 0.2, 0.3, 0.4]}})", R"({"hold_out_sizes": {"t": "a"}})",
+        R"({"tables": {"t": {"collective": "all", "nodes": 2}}})",
         R"({"tables": {"t": {"collective": "all_reduce"}}})"}) {
     CAPTURE(wrong);
     CHECK_THROWS_AS(with_calibration(wrong), ScenarioError);
