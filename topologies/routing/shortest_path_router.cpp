@@ -210,8 +210,11 @@ ShortestPathRouter::Towards ShortestPathRouter::towards(VertexId to, VertexId fr
     const std::lock_guard lock(mutex_);
     look_at_graph();
     const VertexId root = gate(to);
-    if (!distances_.contains(root.value)) {
+    // Until that has cost as much as all distances, which are kept.
+    std::size_t& spent = near_costs_[root.value];
+    if (spent < search_->first.back() && !distances_.contains(root.value)) {
       Near close = near(root, search_->state(fabric_, from, Arrival::start));
+      spent += close.empty() ? 2 * kMostNear : close.size();
       if (!close.empty()) { return {nullptr, root, std::move(close)}; }
     }
   }

@@ -58,10 +58,11 @@ class ShortestPathRouter : public Router {
   std::uint64_t seed_;
   std::optional<std::uint8_t> network_;
   mutable std::mutex mutex_;
-  mutable std::unique_ptr<const Search> search_;                    // backward
-  mutable std::unique_ptr<const Search> forward_;                   // known with search_
-  mutable bool twins_ = false;                                      // known with search_
-  mutable std::unordered_map<std::uint32_t, Distances> distances_;  // by root; never iterated
+  mutable std::unique_ptr<const Search> search_;                       // backward
+  mutable std::unique_ptr<const Search> forward_;                      // known with search_
+  mutable std::unordered_map<std::uint32_t, std::size_t> near_costs_;  // by root: states that near() looked at
+  mutable bool twins_ = false;                                         // known with search_
+  mutable std::unordered_map<std::uint32_t, Distances> distances_;     // by root; never iterated
 };
 
 /// "no route from a to b ...": what all routers throw.
