@@ -39,8 +39,9 @@ class RingAllGather final : public CutSchedule<BlockCut> {
 
   /// Of all calls but the first, which receives nothing, and the last, which sends nothing.
   StepRange alike(AgentId, LaneId lane, std::uint64_t loop, std::uint32_t step) const override {
-    const StepRange passing{cut().slices(), (ranks() - 1) * cut().slices()};
-    const bool within = step >= passing.first && step < passing.end && cut().equal_slices(lane.value, loop);
+    const std::optional<std::uint32_t> period = cut().slice_period(lane.value, loop);
+    const StepRange passing{cut().slices(), (ranks() - 1) * cut().slices(), period.value_or(1)};
+    const bool within = period && step >= passing.first && step < passing.end;
     return within ? passing : StepRange{step, step + 1};
   }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "algorithms/catalog.hpp"
 #include "algorithms/patterns/disjoint_cycles.hpp"
@@ -38,9 +39,10 @@ class CycleAllReduce : public VectorSchedule {
   /// Of the calls that reduce and pass on, and of those that store and pass on.
   StepRange alike(AgentId, LaneId lane, std::uint64_t loop, std::uint32_t step) const final {
     const std::uint32_t call = step / cut().slices();
-    for (const auto& [first, end] : {StepRange{1, ranks() - 1}, StepRange{ranks(), 2 * ranks() - 2}}) {
-      if (call < first || call >= end || !cut().equal_slices(lane.value, loop)) { continue; }
-      return {first * cut().slices(), end * cut().slices()};
+    const std::optional<std::uint32_t> period = cut().slice_period(lane.value, loop);
+    for (const auto& [first, end] : {std::pair{1U, ranks() - 1}, std::pair{ranks(), 2 * ranks() - 2}}) {
+      if (!period || call < first || call >= end) { continue; }
+      return {first * cut().slices(), end * cut().slices(), *period};
     }
     return {step, step + 1};
   }

@@ -97,6 +97,11 @@ ElementRange VectorCut::slice(std::uint32_t channel, std::uint64_t loop, std::ui
   return {whole.first + begin, std::min(length, whole.count - begin)};
 }
 
+std::optional<std::uint32_t> VectorCut::slice_period(std::uint32_t channel, std::uint64_t loop) const {
+  if (piece(channel, loop, 0).count != piece(channel, loop, pieces_ - 1).count) { return {}; }
+  return slice(channel, loop, 0, 0).count == slice(channel, loop, 0, slices_ - 1).count ? 1 : slices_;
+}
+
 BlockCut::BlockCut(Elements count, std::uint32_t blocks, const Layout& layout)
     : count_(count),
       blocks_(blocks),
@@ -149,6 +154,12 @@ ElementRange BlockCut::slice(std::uint32_t block, std::uint32_t channel, std::ui
   const Elements length = slice_of(chunk);
   const Elements begin = std::min(low + length * slice, end);
   return {std::min(part_ * channel, this->length(block)) + begin, std::min(length, end - begin)};
+}
+
+std::optional<std::uint32_t> BlockCut::slice_period(std::uint32_t channel, std::uint64_t loop) const {
+  const Elements full = chunk_ * static_cast<std::int64_t>(loop) + chunk_in(channel, loop);
+  if (length_in(blocks_ - 1, channel) < std::min(full, length_in(0, channel))) { return {}; }
+  return slice(0, channel, loop, 0).count == slice(0, channel, loop, slices_ - 1).count ? 1 : slices_;
 }
 
 RingOrder::RingOrder(std::uint32_t ranks, const Layout& layout, Direction direction)

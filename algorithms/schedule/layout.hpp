@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "algorithms/schedule/collective.hpp"
@@ -56,10 +57,8 @@ class VectorCut {
     return pieces(channel, loop, piece, 1);
   }
   ElementRange slice(std::uint32_t channel, std::uint64_t loop, std::uint32_t piece, std::uint32_t slice) const;
-  /// Whether all slices of a loop are of one length.
-  bool equal_slices(std::uint32_t channel, std::uint64_t loop) const {
-    return slice(channel, loop, 0, 0).count == slice(channel, loop, pieces_ - 1, slices_ - 1).count;
-  }
+  /// After so many slices of a loop, one piece after the other, their lengths come again; none: they do not.
+  std::optional<std::uint32_t> slice_period(std::uint32_t channel, std::uint64_t loop) const;
 
  private:
   struct Part {
@@ -106,10 +105,8 @@ class BlockCut {
   Elements length(std::uint32_t block) const;
   /// Counted from the first element of the block.
   ElementRange slice(std::uint32_t block, std::uint32_t channel, std::uint64_t loop, std::uint32_t slice) const;
-  /// Whether all slices of a loop are of one length.
-  bool equal_slices(std::uint32_t channel, std::uint64_t loop) const {
-    return slice(0, channel, loop, 0).count == slice(blocks_ - 1, channel, loop, slices_ - 1).count;
-  }
+  /// After so many slices of a loop, one block after the other, their lengths come again; none: they do not.
+  std::optional<std::uint32_t> slice_period(std::uint32_t channel, std::uint64_t loop) const;
 
  private:
   Elements length_in(std::uint32_t block, std::uint32_t channel) const;

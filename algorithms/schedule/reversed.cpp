@@ -84,8 +84,9 @@ class Reversed final : public Schedule {
     const std::uint32_t steps = schedule_->lane(agent, lane).steps;
     const std::uint32_t whole = step / together_ * together_;
     const StepRange there = schedule_->alike(agent, lane, loop, steps - together_ - whole + (step - whole));
-    if (there.first % together_ != 0 || there.end % together_ != 0) { return {step, step + 1}; }
-    return {steps - there.end, steps - there.first};
+    const bool wholes = there.first % together_ == 0 && there.end % together_ == 0;
+    if (!wholes || (there.period > 1 && there.period % together_ != 0)) { return {step, step + 1}; }
+    return {steps - there.end, steps - there.first, there.period};
   }
   Elements message_limit() const override { return schedule_->message_limit(); }
   Elements shift(Buffer buffer) const override { return schedule_->shift(opposite(buffer)); }

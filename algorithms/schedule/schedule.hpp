@@ -71,10 +71,11 @@ struct Endpoint {
   bool operator==(const Endpoint&) const = default;
 };
 
-/// Steps of a loop, from `first` to before `end`.
+/// Steps of a loop, from `first` to before `end`, of which each is like the one `period` steps behind it.
 struct StepRange {
   std::uint32_t first = 0;
   std::uint32_t end = 0;
+  std::uint32_t period = 1;
 };
 
 /// An ordered stream of primitives of one agent: `loops` times `steps` of them, then it has ended.
@@ -123,8 +124,8 @@ class Schedule {
   /// addresses and peers (and counts, where the payload is cut unevenly); a wait names a lane at the same distance
   /// from its own (lane ids are relative).
   virtual Primitive at(AgentId agent, LaneId lane, std::uint64_t loop, std::uint32_t step) const = 0;
-  /// Steps around this one whose primitives differ from its own in no more than addresses and `finish`, and wait for
-  /// nothing; fewer than there are, or it alone, where that is not known in O(1).
+  /// Steps around this one whose primitives differ from those a period away in no more than addresses and `finish`, and
+  /// wait for nothing; fewer than there are, or it alone, where that is not known in O(1).
   virtual StepRange alike(AgentId /*agent*/, LaneId /*lane*/, std::uint64_t /*loop*/, std::uint32_t step) const {
     return {step, step + 1};
   }

@@ -73,7 +73,7 @@ std::uint64_t Executor::alike_steps(LaneIndex lane, std::uint32_t advance, std::
   const auto at = [&](std::uint32_t step) { return schedule_.at(mapped.agent, mapped.lane, lanes_[lane].loop, step); };
   const std::uint32_t now = lanes_[lane].step;
   const StepRange known = schedule_.alike(mapped.agent, mapped.lane, lanes_[lane].loop, now - advance);
-  if (known.end > now) { return std::min<std::uint64_t>(known.end - now, limit); }
+  if (known.end > now && advance % known.period == 0) { return std::min<std::uint64_t>(known.end - now, limit); }
   std::uint64_t alike = 0;
   for (std::uint32_t step = now; step < mapped.steps && alike < limit; ++step, ++alike) {
     if (!are_alike(at(step), at(step - advance))) { break; }

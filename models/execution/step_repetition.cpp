@@ -7,8 +7,9 @@ namespace athanor {
 
 namespace {
 
-constexpr std::uint64_t kFirstAnchor = 16;   // steps in which a pipeline hardly ever settles
-constexpr std::uint64_t kLongestPeriod = 8;  // steps after an anchor that are compared with it
+constexpr std::uint64_t kFirstLook = 8;  // steps in which a pipeline hardly ever settles
+constexpr std::uint64_t kFirstPace = 16;
+constexpr std::uint64_t kNumbers = 10;  // of a state that are gathered in a thirtieth of the time of a primitive
 
 }  // namespace
 
@@ -20,9 +21,14 @@ void StepRepetition::begin_with(LaneIndex pilot) {
   pilot_ = pilot;
   pilot_loop_ = executor_.loops_ended(pilot);
   ended_ = 0;
-  next_anchor_ = kFirstAnchor;
-  anchor_ = {};
+  primitives_ = executor_.primitives();
+  stride_ = 0;
+  next_look_ = kFirstLook;
+  recurrence_.forget();
+  due_ = 0;
+  next_pace_ = kFirstPace;
   pace_ = 0;
+  pace_anchor_ = {};
 }
 
 bool StepRepetition::primitive_ended(const EndedPrimitive& primitive) {
@@ -33,21 +39,37 @@ bool StepRepetition::primitive_ended(const EndedPrimitive& primitive) {
   }
   if (primitive.lane != pilot_) { return false; }
   ++ended_;
-  const bool compared = !anchor_.state.empty() && ended_ <= next_anchor_ / 2 + kLongestPeriod;
-  wanted_ = wanted_ || compared || ended_ >= next_anchor_;
+  wanted_ = wanted_ || ended_ >= next_look_ || (is_paced() && ended_ >= next_pace_);
   return wanted_;
 }
 
 void StepRepetition::look() {
   if (!std::exchange(wanted_, false)) { return; }
   Snapshot now = take();
-  const bool at_anchor = ended_ >= next_anchor_;
-  if (repeat(anchor_, now) || (at_anchor && have_settled(anchor_, now))) {
-    begin_with(pilot_);
-  } else if (at_anchor) {
-    anchor_ = std::move(now);
-    next_anchor_ = 2 * ended_;
+  if (is_paced() && ended_ >= next_pace_ && look_at_pace(now)) { return begin_with(pilot_); }
+  if (ended_ >= next_look_) { look_at(std::move(now)); }
+}
+
+void StepRepetition::look_at(Snapshot now) {
+  if (stride_ == 0) {
+    const std::uint64_t by_step = (executor_.primitives() - primitives_) / ended_ + 1;
+    stride_ = now.state.size() / (kNumbers * by_step) + 1;
   }
+  next_look_ = ended_ + stride_;
+  const auto distance = recurrence_.look(now.state);
+  if (recurrence_.looks() == due_ && repeat(anchor_, now)) { return begin_with(pilot_); }
+  if (!distance || recurrence_.looks() < due_) { return; }
+  due_ = recurrence_.looks() + *distance;
+  anchor_ = std::move(now);
+  anchor_.carried = carried();
+}
+
+bool StepRepetition::look_at_pace(const Snapshot& now) {
+  if (have_settled(pace_anchor_, now)) { return true; }
+  pace_anchor_ = now;
+  pace_anchor_.carried = carried();
+  next_pace_ = 2 * ended_;
+  return false;
 }
 
 StepRepetition::Snapshot StepRepetition::take() const {
@@ -59,8 +81,13 @@ StepRepetition::Snapshot StepRepetition::take() const {
   }
   executor_.snapshot(snapshot.state, Executor::Place::likeness);
   network_.snapshot(snapshot.state);
-  for (const LinkIndex link : mapped_.network.graph.links.ids()) { snapshot.carried.push_back(network_.carried(link)); }
   return snapshot;
+}
+
+CarriedBytes StepRepetition::carried() const {
+  CarriedBytes carried;
+  for (const LinkIndex link : mapped_.network.graph.links.ids()) { carried.push_back(network_.carried(link)); }
+  return carried;
 }
 
 bool StepRepetition::repeat(const Snapshot& before, const Snapshot& now) {
@@ -71,7 +98,7 @@ bool StepRepetition::repeat(const Snapshot& before, const Snapshot& now) {
 }
 
 bool StepRepetition::have_settled(const Snapshot& before, const Snapshot& now) {
-  if (error_ <= 0 || before.state.empty() || before.loops != now.loops) { return false; }
+  if (before.state.empty() || before.loops != now.loops) { return false; }
   const std::uint32_t steps = now.steps[pilot_] - before.steps[pilot_];
   const double pace = static_cast<double>((now.when - before.when).count()) / steps;
   const double last_pace = std::exchange(pace_, pace);

@@ -5,6 +5,7 @@
 
 #include "models/execution/executor.hpp"
 #include "models/execution/network_substrate.hpp"
+#include "models/execution/recurrence.hpp"
 #include "sim/simulator.hpp"
 
 namespace athanor {
@@ -12,8 +13,9 @@ namespace athanor {
 /// Multiplies the steps of a loop instead of simulating each: a ring passes its chunks on in as many equal steps as it
 /// has ranks. While the pilot, of the lanes in a loop the one with the most steps, goes through them, the state of
 /// lanes, connections and network, in times relative to now and with what the primitives under way are like in place of
-/// their steps, is compared with earlier ones. Equal states have equal futures as long as every lane's next primitives
-/// are like those of the period. Exact to the picosecond, as Repetition is of whole loops.
+/// their steps, is looked at after each of its steps, or as often as costs little beside simulating. When one seems to
+/// come back, it is compared with that of a period later. Equal states have equal futures as long as every lane's next
+/// primitives are like those of the period. Exact to the picosecond, as Repetition is of whole loops.
 ///
 /// With an error above 0 steps are multiplied, too, where no state comes back, but all lanes have kept the same pace:
 /// from one anchor to the next every lane went on as many steps as the pilot, or one more or less, in a span that is
@@ -48,6 +50,10 @@ class StepRepetition {
   };
   void begin_with(LaneIndex pilot);
   Snapshot take() const;
+  CarriedBytes carried() const;
+  bool is_paced() const { return error_ > 0; }
+  void look_at(Snapshot now);
+  bool look_at_pace(const Snapshot& now);
   bool repeat(const Snapshot& before, const Snapshot& now);
   bool have_settled(const Snapshot& before, const Snapshot& now);
   bool multiply(const Snapshot& before, const Snapshot& now, const IdVector<LaneIndex, std::uint32_t>& advance);
@@ -58,14 +64,20 @@ class StepRepetition {
   const MappedSchedule& mapped_;
   LaneIndex pilot_ = Executor::kNobody;
   std::uint64_t pilot_loop_ = 0;
-  std::uint64_t ended_ = 0;  ///< steps of the pilot, since it was chosen or steps were last multiplied
-  std::uint64_t next_anchor_ = 0;
-  bool wanted_ = false;  ///< a look at the end of this instant
+  std::uint64_t ended_ = 0;       ///< steps of the pilot, since it was chosen or steps were last multiplied
+  std::uint64_t primitives_ = 0;  ///< of all lanes, until then
+  std::uint64_t stride_ = 0;      ///< steps of the pilot from one look to the next; 0: none was taken yet
+  std::uint64_t next_look_ = 0;   ///< by `ended_`
+  bool wanted_ = false;           ///< a look at the end of this instant
+  Recurrence recurrence_;
+  std::uint64_t due_ = 0;  ///< the look at which `anchor_` may come back
+  Snapshot anchor_;
   std::uint64_t skipped_ = 0;
   double error_;
-  double pace_ = 0;  ///< ps a step of the pilot, from the last anchor but one to the last; 0: there is none
+  std::uint64_t next_pace_ = 0;  ///< by `ended_`: after 16, 32, 64, ... steps
+  double pace_ = 0;       ///< ps a step of the pilot, from the last of these but one to the last; 0: there is none
+  Snapshot pace_anchor_;  ///< of the last of these
   std::uint64_t settled_ = 0;
-  Snapshot anchor_;  ///< renewed after 16, 32, 64, ... steps, and compared with the next few
 };
 
 }  // namespace athanor

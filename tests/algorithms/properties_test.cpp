@@ -132,6 +132,7 @@ void says_what_is_alike() {
       RC_ASSERT(step < range.end);
       RC_ASSERT(range.end <= steps);
       for (std::uint32_t other = range.first; range.end - range.first > 1 && other < range.end; ++other) {
+        if (other % range.period != step % range.period) { continue; }
         RC_ASSERT(are_alike(schedule->at(agent, lane, loops - 1, step), schedule->at(agent, lane, loops - 1, other)));
       }
     }
@@ -154,4 +155,21 @@ TEST_CASE("the steps of rings are called alike but where they begin and end") {
   const StepRange storing = schedule->alike(AgentId{3}, LaneId{0}, 0, 9);
   CHECK(storing.first == 8);
   CHECK(storing.end == 14);
+}
+
+TEST_CASE("slices of a ring that are cut unevenly are called alike a block further on") {
+  const Layout layout{1, Elements::max(), 3};
+  for (const auto& [kind, elements, period] :
+       {std::tuple{CollectiveKind::all_gather, 80, 3U}, std::tuple{CollectiveKind::all_reduce, 80, 3U},
+        std::tuple{CollectiveKind::reduce_scatter, 80, 3U}, std::tuple{CollectiveKind::all_gather, 96, 1U},
+        std::tuple{CollectiveKind::all_reduce, 96, 1U}}) {
+    CAPTURE(name(kind));
+    const auto schedule = find(kind, "ring").make(sample(kind, 8, elements), layout);
+    const StepRange range = schedule->alike(AgentId{3}, LaneId{0}, 0, 7);
+    CHECK(range.end - range.first == 18);
+    CHECK(range.period == period);
+  }
+  const auto uneven = find(CollectiveKind::all_gather, "ring").make(sample(CollectiveKind::all_gather, 8, 79), layout);
+  const StepRange alone = uneven->alike(AgentId{3}, LaneId{0}, 0, 7);
+  CHECK(alone.end - alone.first == 1);
 }
