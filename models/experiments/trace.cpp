@@ -44,12 +44,10 @@ std::vector<KeysOfFormats> keys_of_formats() {
 
 }  // namespace
 
-WorkloadRun TraceExperiment::simulate(const Platform& platform, const RunOptions& options,
-                                      WorkloadOptions workload) const {
+WorkloadRun TraceExperiment::simulate(const Platform& platform, CollectiveTimer& timer,
+                                      const WorkloadOptions& options) const {
   const ImportedTrace& trace = *config_.trace;
-  workload.stop = options.stop;
-  CollectiveTimer timer(pricing(platform, options));
-  WorkloadResult result = run_workload(trace.workload, estimate_all(trace.workload, timer), workload);
+  WorkloadResult result = run_workload(trace.workload, estimate_all(trace.workload, timer), options);
   std::vector<std::string> notes = trace.notes;
   add_workload_notes(result, platform, notes);
   const Time time = result.time;
@@ -57,8 +55,9 @@ WorkloadRun TraceExperiment::simulate(const Platform& platform, const RunOptions
 }
 
 std::vector<Record> TraceExperiment::run(const Run& run) const {
-  const WorkloadRun done =
-      simulate(run.platform, run.options, {.critical_path = false, .timeline = run.options.timeline});
+  CollectiveTimer timer(pricing(run.platform, run.options));
+  const WorkloadRun done = simulate(
+      run.platform, timer, {.critical_path = false, .timeline = run.options.timeline, .stop = run.options.stop});
   const WorkloadShares shares = shares_of(done.result, done.time);
   Record record = run.head;
   record.put(kFiles, fmt::format("{}", joined(config_.files, " ")));

@@ -15,7 +15,7 @@ class TraceExperiment : public WorkloadExperiment {
   TraceExperiment(TraceConfig config, WorkloadNccl nccl)
       : WorkloadExperiment(std::move(nccl)), config_(std::move(config)) {}
 
-  WorkloadRun simulate(const Platform& platform, const RunOptions& options, WorkloadOptions workload) const override;
+  WorkloadRun simulate(const Platform& platform, CollectiveTimer& timer, const WorkloadOptions& options) const override;
   void put_interval(const Platform& platform, const WorkloadRun& run, Record& record) const override;
 
   std::string_view subject() const override { return "trace"; }

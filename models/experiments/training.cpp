@@ -228,22 +228,15 @@ std::string describe(const TrainingSetup& setup) {
                      name(plan.precision));
 }
 
-StepResult TrainingExperiment::step(const Platform& platform, const RunOptions& options,
-                                    WorkloadOptions workload) const {
-  workload.stop = options.stop;
-  CollectiveTimer timer(pricing(platform, options));
-  return simulate_step(training_->setup, timer, workload);
-}
-
 std::vector<std::string> TrainingExperiment::notes(const StepResult& result, const Platform& platform) const {
   std::vector<std::string> notes = training_->notes;
   add_workload_notes(result.workload, platform, notes);
   return notes;
 }
 
-WorkloadRun TrainingExperiment::simulate(const Platform& platform, const RunOptions& options,
-                                         WorkloadOptions workload) const {
-  StepResult result = step(platform, options, std::move(workload));
+WorkloadRun TrainingExperiment::simulate(const Platform& platform, CollectiveTimer& timer,
+                                         const WorkloadOptions& options) const {
+  StepResult result = simulate_step(training_->setup, timer, options);
   std::vector<std::string> all = notes(result, platform);
   const Time stragglers = result.time - result.workload.time;
   return {result.time, stragglers, std::move(result.workload), std::move(all)};
@@ -255,7 +248,9 @@ void TrainingExperiment::put_interval(const Platform& /*platform*/, const Worklo
 
 std::vector<Record> TrainingExperiment::run(const Run& run) const {
   const TrainingSetup& setup = training_->setup;
-  const StepResult result = step(run.platform, run.options, {.critical_path = false, .timeline = run.options.timeline});
+  CollectiveTimer timer(pricing(run.platform, run.options));
+  const StepResult result =
+      simulate_step(setup, timer, {.critical_path = false, .timeline = run.options.timeline, .stop = run.options.stop});
   const StepCosts costs = costs_of(result, training_->costs, machine_of(*run.platform.cluster, setup.plan.ranks()));
   const std::vector<std::string> all = notes(result, run.platform);
   Record record = run.head;

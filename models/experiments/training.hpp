@@ -48,7 +48,7 @@ class TrainingExperiment : public WorkloadExperiment {
 
   const Training& training() const { return *training_; }
 
-  WorkloadRun simulate(const Platform& platform, const RunOptions& options, WorkloadOptions workload) const override;
+  WorkloadRun simulate(const Platform& platform, CollectiveTimer& timer, const WorkloadOptions& options) const override;
   void put_interval(const Platform& platform, const WorkloadRun& run, Record& record) const override;
 
   std::string_view subject() const override { return "training"; }
@@ -66,7 +66,6 @@ class TrainingExperiment : public WorkloadExperiment {
   std::vector<std::string> keys_at_rest() const override;
 
  private:
-  StepResult step(const Platform& platform, const RunOptions& options, WorkloadOptions workload) const;
   std::vector<std::string> notes(const StepResult& result, const Platform& platform) const;
 
   std::shared_ptr<const Training> training_;

@@ -25,8 +25,9 @@ class WorkloadExperiment : public Experiment {
  public:
   explicit WorkloadExperiment(WorkloadNccl nccl) : nccl_(std::move(nccl)) {}
 
-  /// Throws as run(). What stops the options' simulations stops that of the workload.
-  virtual WorkloadRun simulate(const Platform& platform, const RunOptions& options, WorkloadOptions workload) const = 0;
+  /// Throws as run(). `timer`: made of pricing() of this platform, or one that is equal.
+  virtual WorkloadRun simulate(const Platform& platform, CollectiveTimer& timer,
+                               const WorkloadOptions& options) const = 0;
   /// Where eight of ten measured times of what has run so are expected, and what of it had been measured, as far as
   /// anybody knows: as results have it.
   virtual void put_interval(const Platform& platform, const WorkloadRun& run, Record& record) const = 0;

@@ -29,7 +29,9 @@ void step(benchmark::State& state, const std::string& file, const std::string& n
         read_scenario(fmt::format("{}/training/{}.json", library.directory(), file), library, changes, problems);
     problems.throw_if_any();
     const Case& one = scenario.cases.front();
-    const WorkloadRun run = one.as<TrainingExperiment>()->simulate(one.platform, {}, {});
+    const auto& experiment = *one.as<TrainingExperiment>();
+    CollectiveTimer timer(experiment.pricing(one.platform, {}));
+    const WorkloadRun run = experiment.simulate(one.platform, timer, {});
     state.counters["step_s"] = seconds(run.time);
     state.counters["events"] = static_cast<double>(run.result.events);
     state.counters["peak_MB"] = peak.megabytes();

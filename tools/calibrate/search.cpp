@@ -1,13 +1,12 @@
 #include "tools/calibrate/search.hpp"
 
 #include <algorithm>
-#include <future>
 #include <memory>
-#include <thread>
 
 #include <nlopt.h>
 
 #include "sim/check.hpp"
+#include "tools/cli/on_processors.hpp"
 
 namespace athanor {
 
@@ -31,14 +30,7 @@ double objective(unsigned count, const double* at, double* /*gradient*/, void* e
 template <class Probes, class Simulate>
 std::vector<Time> simulated(const Probes& probes, const Simulate& simulate) {
   std::vector<Time> times(probes.size());
-  const std::size_t parts = std::max(1U, std::thread::hardware_concurrency());
-  std::vector<std::future<void>> running;
-  for (std::size_t part = 0; part < parts; ++part) {
-    running.push_back(std::async(std::launch::async, [&, part] {
-      for (std::size_t i = part; i < probes.size(); i += parts) { times[i] = simulate(probes[i]); }
-    }));
-  }
-  for (std::future<void>& each : running) { each.get(); }
+  on_processors(probes.size(), [&](std::size_t i) { times[i] = simulate(probes[i]); });
   return times;
 }
 

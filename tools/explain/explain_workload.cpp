@@ -21,11 +21,11 @@ namespace athanor {
 
 namespace {
 
-WorkloadRun simulate(const Scenario& scenario, const Case& scenario_case, const ExplainOptions& options,
+WorkloadRun simulate(const Scenario& scenario, const Case& scenario_case, CollectiveTimer& timer,
                      const WorkloadOptions& workload) {
   const auto* experiment = scenario_case.as<WorkloadExperiment>();
   try {
-    return experiment->simulate(scenario_case.platform, run_options_of(options.scenario), workload);
+    return experiment->simulate(scenario_case.platform, timer, workload);
   } catch (const SimulationError& error) {
     throw SimulationError(error.code(), fmt::format("{}: {}: {}", scenario.path, experiment->subject(), error.what()));
   }
@@ -148,7 +148,11 @@ WorkloadExplanation explain_workload(const ExplainOptions& options, const Stream
                                      const Case& scenario_case, Timeline* timeline) {
   Progress progress(streams, !options.common.quiet);
   progress.show(scenario_case.name);
-  WorkloadRun done = simulate(scenario, scenario_case, options, {.timeline = timeline});
+  const auto pricing_of = [&](const Case& priced) {
+    return priced.as<WorkloadExperiment>()->pricing(priced.platform, run_options_of(options.scenario));
+  };
+  CollectiveTimer timer(pricing_of(scenario_case));
+  WorkloadRun done = simulate(scenario, scenario_case, timer, {.timeline = timeline});
   WorkloadExplanation explanation{.heading = heading_of(scenario, scenario_case),
                                   .time = done.time,
                                   .interval = interval_of(scenario_case, done),
@@ -162,14 +166,16 @@ WorkloadExplanation explain_workload(const ExplainOptions& options, const Stream
   for (const CallEstimate& estimate : explanation.result.estimates) {
     explanation.links.push_back(link_text(*scenario_case.platform.cluster->fabric, estimate));
   }
+  const std::vector<WhatIf> changes = changes_for(scenario_case, explanation);
+  progress.show(fmt::format("{}: {} changes that may help", scenario_case.name, changes.size()));
   explanation.changes = try_changes(
-      options, scenario, changes_for(scenario_case, explanation),
-      [&](const Scenario& changed, const WhatIf& what) -> std::optional<ExplainedChange> {
-        progress.show(what.change);
+      options, scenario, changes, [&](const Scenario& changed, const WhatIf& what) -> std::optional<ExplainedChange> {
         const Case& other = changed.cases.front();
-        const WorkloadRun found = simulate(
-            changed, other, options,
-            {.computing = what.computing, .free_communication = what.free_communication, .critical_path = false});
+        const WorkloadOptions workload{
+            .computing = what.computing, .free_communication = what.free_communication, .critical_path = false};
+        std::optional<CollectiveTimer> of_links;  // another plan changes what is called, not what a call takes
+        if (!what.links.empty()) { of_links.emplace(pricing_of(other)); }
+        const WorkloadRun found = simulate(changed, other, of_links ? *of_links : timer, workload);
         return ExplainedChange{
             what.change, found.time,
             what.settings.empty() ? choice_note(explanation.result, found.result) : memory_note(scenario_case, other)};

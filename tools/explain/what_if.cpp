@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "sim/error.hpp"
+#include "tools/cli/on_processors.hpp"
 
 namespace athanor {
 
@@ -57,16 +58,28 @@ std::vector<WhatIf> faster_links(const std::set<LinkKind>& kinds) {
 std::vector<ExplainedChange> try_changes(
     const ExplainOptions& options, const Scenario& scenario, const std::vector<WhatIf>& changes,
     const std::function<std::optional<ExplainedChange>(const Scenario&, const WhatIf&)>& simulate) {
-  std::vector<ExplainedChange> tried;
-  for (const WhatIf& change : changes) {
-    const bool same = change.links.empty() && change.settings.empty();
-    const std::optional<Scenario> changed = same ? std::nullopt : read_again(options, scenario, change);
-    if (!same && !changed) { continue; }
-    try {
-      if (auto found = simulate(same ? scenario : *changed, change)) { tried.push_back(std::move(*found)); }
-    } catch (const SimulationError&) {  // what cannot run does not help
-      continue;
+  std::vector<std::optional<ExplainedChange>> found(changes.size());
+  std::vector<std::optional<Scenario>> read(changes.size());
+  std::vector<std::vector<std::size_t>> turns(1);  // the first: of the same machine
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const bool same = changes[i].links.empty() && changes[i].settings.empty();
+    if (!same) { read[i] = read_again(options, scenario, changes[i]); }
+    if (!same && !read[i]) { continue; }
+    if (!changes[i].links.empty()) { turns.emplace_back(); }
+    (changes[i].links.empty() ? turns.front() : turns.back()).push_back(i);
+  }
+  on_processors(turns.size(), [&](std::size_t turn) {
+    for (const std::size_t i : turns[turn]) {
+      try {
+        found[i] = simulate(read[i] ? *read[i] : scenario, changes[i]);
+      } catch (const SimulationError&) {  // what cannot run does not help
+        continue;
+      }
     }
+  });
+  std::vector<ExplainedChange> tried;
+  for (std::optional<ExplainedChange>& each : found) {
+    if (each) { tried.push_back(std::move(*each)); }
   }
   return tried;
 }

@@ -26,7 +26,8 @@ struct WhatIf {
 std::vector<WhatIf> faster_links(const std::set<LinkKind>& kinds);
 
 /// The scenario's only case, read again as the options say with each of these, and what it takes then. What the
-/// scenario does not allow is left out. `time_of`: none leaves it out, too; its SimulationErrors do as well.
+/// scenario does not allow is left out. `simulate`: none leaves it out, too; its SimulationErrors do as well. It is
+/// called by several threads, but by one after the other for changes that leave links as they are.
 std::vector<ExplainedChange> try_changes(
     const ExplainOptions& options, const Scenario& scenario, const std::vector<WhatIf>& changes,
     const std::function<std::optional<ExplainedChange>(const Scenario&, const WhatIf&)>& simulate);

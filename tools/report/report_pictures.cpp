@@ -63,7 +63,10 @@ std::optional<TemporaryFile> timeline_of(const Platform& platform, const Trainin
                                          const RunOptions& options) {
   TemporaryFile file(".json");
   Timeline timeline(file.path());
-  training.simulate(platform, options, {.critical_path = false, .timeline = &timeline, .drawn_workers = kDrawnWorkers});
+  CollectiveTimer timer(training.pricing(platform, options));
+  training.simulate(
+      platform, timer,
+      {.critical_path = false, .timeline = &timeline, .drawn_workers = kDrawnWorkers, .stop = options.stop});
   timeline.close();
   if (std::filesystem::file_size(file.path()) > kMostTimelineBytes) { return {}; }
   return file;

@@ -1,13 +1,11 @@
 #include "tools/calibrate/pool/pooled_model.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <future>
 #include <numeric>
-#include <thread>
 
 #include "sim/check.hpp"
+#include "tools/cli/on_processors.hpp"
 
 namespace athanor {
 
@@ -199,17 +197,8 @@ void PooledModel::run(std::vector<Task>& tasks) const {
   for (Task& task : tasks) { order.push_back(&task); }
   const auto ranks = [&](const Task* task) { return tables_.cases[task->in_case].setup.ranks; };
   std::stable_sort(order.begin(), order.end(), [&](const Task* a, const Task* b) { return ranks(a) > ranks(b); });
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < order.size(); i = next++) {
-      order[i]->residuals = residuals_of(order[i]->in_case, order[i]->profile);
-    }
-  };
-  std::vector<std::future<void>> running;
-  for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
-    running.push_back(std::async(std::launch::async, work));
-  }
-  for (std::future<void>& each : running) { each.get(); }
+  on_processors(order.size(),
+                [&](std::size_t i) { order[i]->residuals = residuals_of(order[i]->in_case, order[i]->profile); });
 }
 
 void PooledModel::simulate(const std::vector<double>& unknowns, const std::vector<std::size_t>& of_cases,

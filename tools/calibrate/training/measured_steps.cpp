@@ -1,12 +1,9 @@
 #include "tools/calibrate/training/measured_steps.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <filesystem>
-#include <future>
 #include <map>
-#include <thread>
 #include <utility>
 
 #include <fmt/core.h>
@@ -17,6 +14,7 @@
 #include "sim/format.hpp"
 #include "sim/percentile.hpp"
 #include "tools/calibrate/anchors/unit_slip.hpp"
+#include "tools/cli/on_processors.hpp"
 
 namespace athanor {
 
@@ -87,17 +85,8 @@ SimulatedStep simulated(const PreparedStep& step, const ComputeProfile& profile,
 }  // namespace
 
 void simulate(MeasuredSteps& steps, const std::function<ComputeProfile(std::size_t step)>& profile_of, bool slowed) {
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < steps.size(); i = next++) {
-      steps[i].simulated = simulated(*steps[i].step, profile_of(i), slowed);
-    }
-  };
-  std::vector<std::future<void>> running;
-  for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
-    running.push_back(std::async(std::launch::async, work));
-  }
-  for (std::future<void>& each : running) { each.get(); }
+  on_processors(steps.size(),
+                [&](std::size_t i) { steps[i].simulated = simulated(*steps[i].step, profile_of(i), slowed); });
 }
 
 void simulate(MeasuredSteps& steps, const ComputeProfile& profile, bool slowed) {
