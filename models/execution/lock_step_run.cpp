@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/execution/primitive_costs.hpp"
+#include "models/execution/recurrence.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
@@ -13,6 +14,7 @@ namespace athanor {
 namespace {
 
 constexpr std::uint64_t kMostTimes = 1U << 26U;  // that are remembered, of all lanes
+constexpr std::uint32_t kLookEvery = 32;         // steps, so that looking costs little beside them
 constexpr std::int64_t kNever = INT64_MIN / 2;
 constexpr Time kLongest = Time::max() / 4;  // up to which sums of times need no check
 
@@ -20,7 +22,12 @@ constexpr Time kLongest = Time::max() / 4;  // up to which sums of times need no
 class LockStepRun {
  public:
   LockStepRun(const MappedSchedule& mapped, const Schedule& schedule, Bytes element_size, std::uint32_t slots)
-      : mapped_(mapped), schedule_(schedule), element_size_(element_size), slots_(slots), lanes_(mapped.lanes.size()) {}
+      : mapped_(mapped),
+        schedule_(schedule),
+        element_size_(element_size),
+        slots_(slots),
+        lanes_(mapped.lanes.size()),
+        look_every_(static_cast<std::uint32_t>(slots * std::max<std::uint64_t>(1, kLookEvery / slots))) {}
 
   bool fits() const {
     if (lanes_ == 0 || lanes_ * slots_ > kMostTimes) { return false; }
@@ -38,6 +45,7 @@ class LockStepRun {
     join();
     const MappedSchedule::Lane& first = mapped_.lanes[LaneIndex{0}];
     for (std::uint64_t loop = 0; loop < first.loops; ++loop) {
+      alike_ = {};
       for (std::uint32_t step = 0; step < first.steps; ++step) {
         const PrimitiveUse use = use_of(schedule_.at(first.agent, first.lane, loop, step), first, element_size_);
         if (!may_take(use)) { return {}; }
@@ -46,6 +54,7 @@ class LockStepRun {
         passed_ += longest_;
         take(use);
         if (stop.stop_requested()) { throw Interrupted(); }
+        if (is_time_to_look(step)) { step += skip_repeated(loop, step); }
       }
     }
     return outcome(first.loops * first.steps);
@@ -70,6 +79,16 @@ class LockStepRun {
     FineRate rate = 0;
     Prices prices;
     Bytes carried;
+  };
+  /// After a step. Times are since the first lane ended it.
+  struct State {
+    std::uint32_t step = 0;
+    std::int64_t when = 0;
+    std::vector<std::int64_t> times;  ///< all that are remembered
+    std::uint64_t sent = 0;
+    std::uint64_t used = 0;
+    std::vector<Bytes> carried;  ///< by kind
+    Time passed;
   };
 
   void join() {
@@ -172,9 +191,70 @@ class LockStepRun {
     }
   }
 
+  /// Between looks messages have come round to the same slots, so that states need not be turned.
+  bool is_time_to_look(std::uint32_t step) const { return step % look_every_ == 0; }
+
+  /// Of a step that has been taken: how many after it are left out, because they do what as many before them did.
+  std::uint32_t skip_repeated(std::uint64_t loop, std::uint32_t step) {
+    if (step >= alike_.end) {
+      const MappedSchedule::Lane& first = mapped_.lanes[LaneIndex{0}];
+      alike_ = schedule_.alike(first.agent, first.lane, loop, step);
+      recurrence_.forget();
+      due_ = 0;
+    }
+    if (alike_.end - step < look_every_) { return 0; }
+    const auto distance = recurrence_.look(present_times());
+    const std::uint32_t skipped = recurrence_.looks() == due_ ? skip_since(anchor_, state(step)) : 0;
+    if (skipped == 0 && distance && recurrence_.looks() >= due_) {
+      anchor_ = state(step);
+      due_ = recurrence_.looks() + *distance;
+    }
+    return skipped;
+  }
+
+  /// What tells states apart at little cost: when lanes and their connections are free.
+  const std::vector<std::int64_t>& present_times() {
+    looked_at_.clear();
+    for (const std::int64_t each : end_) { looked_at_.push_back(each - end_.front()); }
+    for (const std::int64_t each : free_) { looked_at_.push_back(each - end_.front()); }
+    return looked_at_;
+  }
+
+  State state(std::uint32_t step) const {
+    State state{step, end_.front(), {}, sent_, used_, {}, passed_};
+    for (const std::vector<std::int64_t>* times : {&end_, &free_, &arrivals_, &uses_ended_}) {
+      for (const std::int64_t each : *times) { state.times.push_back(each - end_.front()); }
+    }
+    for (const Kind& kind : kinds_) { state.carried.push_back(kind.carried); }
+    return state;
+  }
+
+  /// Equal states have equal futures, as long as steps are like those of the period. 0: they are not equal, or there
+  /// are no such steps.
+  std::uint32_t skip_since(const State& before, const State& now) {
+    const std::uint32_t period = now.step - before.step;
+    const bool same = before.times == now.times && before.sent - before.used == now.sent - now.used;
+    if (!same || before.step < alike_.first || period % alike_.period != 0) { return 0; }
+    const std::uint32_t times = (alike_.end - 1 - now.step) / period;
+    const double passed = static_cast<double>((now.passed - before.passed).count()) * times;
+    if (times == 0 || passed > static_cast<double>((kLongest - now.passed).count())) { return 0; }
+    passed_ += (now.passed - before.passed) * times;
+    for (std::vector<std::int64_t>* each : {&end_, &free_, &arrivals_, &uses_ended_}) {
+      for (std::int64_t& time : *each) { time += (now.when - before.when) * times; }
+    }
+    sent_ += (now.sent - before.sent) * times;
+    used_ += (now.used - before.used) * times;
+    for (std::size_t k = 0; k < kinds_.size(); ++k) {
+      kinds_[k].carried += (now.carried[k] - before.carried[k]) * times;
+    }
+    skipped_ += std::uint64_t{period} * times;
+    return period * times;
+  }
+
   UnsharedOutcome outcome(std::uint64_t primitives) const {
     UnsharedOutcome outcome;
-    outcome.primitives = primitives * lanes_;
+    outcome.primitives = (primitives - skipped_) * lanes_;
+    outcome.skipped_steps = skipped_;
     IdVector<ConnectionId, Bytes> carried(mapped_.connections.size());
     for (const LaneIndex lane : mapped_.lanes.ids()) {
       outcome.ends.push_back(Time{end_[lane.value]});
@@ -203,6 +283,13 @@ class LockStepRun {
   Time passed_;             ///< until now, at most
   std::uint64_t sent_ = 0;  ///< messages, by each lane
   std::uint64_t used_ = 0;
+  std::uint32_t look_every_;  ///< steps
+  StepRange alike_;           ///< the steps around the last one that was looked at
+  Recurrence recurrence_;
+  std::uint64_t due_ = 0;  ///< the look at which `anchor_` may come back
+  State anchor_;
+  std::vector<std::int64_t> looked_at_;
+  std::uint64_t skipped_ = 0;  ///< steps
 };
 
 }  // namespace

@@ -113,6 +113,7 @@ std::optional<Simulated> simulate_unshared(const PreparedSchedule& prepared, con
   result.all_lanes = static_cast<std::uint32_t>(mapped.lane_of.size());
   result.by_blocks = prepared.by_blocks;
   result.primitives = outcome->primitives;
+  result.skipped_steps = outcome->skipped_steps;
   return result;
 }
 

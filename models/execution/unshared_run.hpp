@@ -13,10 +13,11 @@ struct SimulationOptions;
 
 /// What became of a schedule whose connections share no link.
 struct UnsharedOutcome {
-  Time finish;                     ///< of the last lane
-  IdVector<LaneIndex, Time> ends;  ///< of each lane
-  std::uint64_t primitives = 0;    ///< of class members, where the schedule is folded
-  CarriedBytes carried;            ///< by one link of each class
+  Time finish;                      ///< of the last lane
+  IdVector<LaneIndex, Time> ends;   ///< of each lane
+  std::uint64_t primitives = 0;     ///< settled; of class members, where the schedule is folded
+  std::uint64_t skipped_steps = 0;  ///< of each lane, which were multiplied
+  CarriedBytes carried;             ///< by one link of each class
 };
 
 /// Runs a schedule of which no two connections cross one link, slack ones aside. When a message is injected then hangs

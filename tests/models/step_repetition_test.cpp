@@ -85,7 +85,7 @@ TEST_CASE("a ring is simulated until its steps are equal, however many there are
         CHECK(part.time == whole.time);
         CHECK(carried(part) == carried(whole));
         CHECK(whole.skipped_steps == 0);
-        CHECK((part.events == 0 || part.skipped_steps > 500));  // without a shared link there are no events
+        CHECK(part.skipped_steps > 450);
       }
     }
   }
