@@ -166,8 +166,7 @@ void put_ports(const Run& run, const RunResult& result, Record& record) {
 std::vector<std::string> notes_of(const CollectiveSetup& setup, const Run& run, const RunResult& result) {
   std::vector<std::string> notes = result.notes;
   if (result.simulated.settled_steps > 0) {
-    notes.push_back(fmt::format("{} steps of a loop had settled and were multiplied: about {:g} % of error at most",
-                                result.simulated.settled_steps, to_double(run.platform.network.skip_error) * 100));
+    notes.push_back(settled_text(result.simulated.settled_steps, run.platform.network.skip_error));
   }
   if (!setup.mpi) { return notes; }
   const std::string note = mpi_note(*setup.mpi, setup.request(run.platform, run.size, {}));

@@ -40,6 +40,11 @@ void put_busiest_link(const std::vector<LinkLoad>& loads, const Fabric& fabric, 
       fmt::format("busiest link {}, {:.1f} % of the time", busiest->name, busiest->utilisation * 100));
 }
 
+std::string settled_text(std::uint64_t steps, Ratio skip_error) {
+  return fmt::format("{} steps of a loop had settled and were multiplied: about {:g} % of error at most", steps,
+                     to_double(skip_error) * 100);
+}
+
 void put_skips(std::uint64_t simulated, const SkipCounters& skips, Record& record) {
   record.put(kSkipped, {{"data", skips.packets},
                         {"skips", skips.skips},

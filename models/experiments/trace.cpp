@@ -49,7 +49,7 @@ WorkloadRun TraceExperiment::simulate(const Platform& platform, CollectiveTimer&
   const ImportedTrace& trace = *config_.trace;
   WorkloadResult result = run_workload(trace.workload, estimate_all(trace.workload, timer), options);
   std::vector<std::string> notes = trace.notes;
-  add_workload_notes(result, platform, notes);
+  add_workload_notes(result, timer, platform, notes);
   const Time time = result.time;
   return {time, {}, std::move(result), std::move(notes)};
 }
@@ -77,6 +77,7 @@ std::vector<Record> TraceExperiment::run(const Run& run) const {
   const std::string exposed = exposed_text(shares);
   if (!exposed.empty()) { record.remarks.push_back("exposed: " + exposed); }
   remark_calls(done.result, record);
+  put_skipped_packets(timer, record);
   record.remarks.insert(record.remarks.end(), done.notes.begin(), done.notes.end());
   record.effort = work_text(done.result);
   return {record};

@@ -228,16 +228,17 @@ std::string describe(const TrainingSetup& setup) {
                      name(plan.precision));
 }
 
-std::vector<std::string> TrainingExperiment::notes(const StepResult& result, const Platform& platform) const {
+std::vector<std::string> TrainingExperiment::notes(const StepResult& result, const CollectiveTimer& timer,
+                                                   const Platform& platform) const {
   std::vector<std::string> notes = training_->notes;
-  add_workload_notes(result.workload, platform, notes);
+  add_workload_notes(result.workload, timer, platform, notes);
   return notes;
 }
 
 WorkloadRun TrainingExperiment::simulate(const Platform& platform, CollectiveTimer& timer,
                                          const WorkloadOptions& options) const {
   StepResult result = simulate_step(training_->setup, timer, options);
-  std::vector<std::string> all = notes(result, platform);
+  std::vector<std::string> all = notes(result, timer, platform);
   const Time stragglers = result.time - result.workload.time;
   return {result.time, stragglers, std::move(result.workload), std::move(all)};
 }
@@ -252,7 +253,7 @@ std::vector<Record> TrainingExperiment::run(const Run& run) const {
   const StepResult result =
       simulate_step(setup, timer, {.critical_path = false, .timeline = run.options.timeline, .stop = run.options.stop});
   const StepCosts costs = costs_of(result, training_->costs, machine_of(*run.platform.cluster, setup.plan.ranks()));
-  const std::vector<std::string> all = notes(result, run.platform);
+  const std::vector<std::string> all = notes(result, timer, run.platform);
   Record record = run.head;
   put_plan(setup, record);
   put_step(result, record);
@@ -269,7 +270,7 @@ std::vector<Record> TrainingExperiment::run(const Run& run) const {
   remark_where_time_went(result, record);
   put_kinds(setup, result, record);
   remark_calls(result.workload, record);
-  if (result.packets.skips) { put_skips(result.packets.simulated, *result.packets.skips, record); }
+  put_skipped_packets(timer, record);
   record.remarks.push_back(memory_text(training_->memory, smallest_gpu(setup).memory));
   remark_step_costs(result, costs, training_->costs, record);
   record.remarks.insert(record.remarks.end(), all.begin(), all.end());

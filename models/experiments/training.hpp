@@ -66,7 +66,8 @@ class TrainingExperiment : public WorkloadExperiment {
   std::vector<std::string> keys_at_rest() const override;
 
  private:
-  std::vector<std::string> notes(const StepResult& result, const Platform& platform) const;
+  std::vector<std::string> notes(const StepResult& result, const CollectiveTimer& timer,
+                                 const Platform& platform) const;
 
   std::shared_ptr<const Training> training_;
   std::uint32_t ranks_;

@@ -11,6 +11,7 @@
 #include "models/execution/candidate.hpp"
 #include "models/experiments/collective.hpp"
 #include "models/experiments/interval.hpp"
+#include "models/experiments/network_columns.hpp"
 #include "models/experiments/scenario/profile_section.hpp"
 #include "models/experiments/workload.hpp"
 #include "models/software/profile.hpp"
@@ -146,7 +147,13 @@ void put_interval_of_calls(const WorkloadRun& run, const Platform& platform, std
   record.put(kInterval, interval_text(record.number(kStepLow) / time, record.number(kStepHigh) / time));
 }
 
-void add_workload_notes(const WorkloadResult& result, const Platform& platform, std::vector<std::string>& notes) {
+void put_skipped_packets(const CollectiveTimer& timer, Record& record) {
+  if (timer.packets().skips) { put_skips(timer.packets().simulated, *timer.packets().skips, record); }
+}
+
+void add_workload_notes(const WorkloadResult& result, const CollectiveTimer& timer, const Platform& platform,
+                        std::vector<std::string>& notes) {
+  if (timer.settled_steps() > 0) { notes.push_back(settled_text(timer.settled_steps(), platform.network.skip_error)); }
   const auto any = [&](auto is) { return std::any_of(result.estimates.begin(), result.estimates.end(), is); };
   if (any([](const CallEstimate& each) { return each.extrapolated; })) {
     notes.push_back(fmt::format("extrapolated: some collectives are outside what the profile {} was fitted in",

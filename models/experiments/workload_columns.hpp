@@ -93,8 +93,12 @@ std::string computing_text(const WorkloadResult& result, Time whole);
 JsonValue breakdown_json(const WorkloadShares& shares, const char* waiting);
 
 /// What a user may not have meant: collectives outside of what the platform's profile was fitted in, engines that
-/// nobody took, software that costs nothing.
-void add_workload_notes(const WorkloadResult& result, const Platform& platform, std::vector<std::string>& notes);
+/// nobody took, software that costs nothing; and what was multiplied that had only settled.
+void add_workload_notes(const WorkloadResult& result, const CollectiveTimer& timer, const Platform& platform,
+                        std::vector<std::string>& notes);
+
+/// What was skipped of the packets of all calls, where anything might be.
+void put_skipped_packets(const CollectiveTimer& timer, Record& record);
 
 /// Simulations of a step: nothing of them is known by size.
 inline constexpr Bytes kOneRun{0};

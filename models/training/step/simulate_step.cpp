@@ -127,7 +127,6 @@ StepResult PreparedStep::run(const ComputeProfile& compute, const WorkloadOption
 StepResult simulate_step(const TrainingSetup& setup, CollectiveTimer& timer, const WorkloadOptions& options) {
   const StepWork work = work_of(setup, schedule_of(setup.plan), setup.compute);
   StepResult result = run_step(setup, work, estimate_all(work.workload, timer), setup.compute, options);
-  result.packets = timer.packets();
   return result;
 }
 

@@ -49,7 +49,6 @@ struct StepResult {
   std::vector<KindResult> kinds;  ///< as TrainingSetup numbers them
   double straggler_share = 0;     ///< of the step, of stragglers, by the compute profile
   WorkloadResult workload;        ///< without stragglers
-  SkippedPackets packets;         ///< of the runs that priced its calls
 };
 
 /// How long a step takes whose GPUs would take so long if all were alike: see ComputeProfile::straggler_growth.

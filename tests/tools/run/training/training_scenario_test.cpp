@@ -352,3 +352,20 @@ TEST_CASE("one process for all GPUs takes longer than a process for each, by NCC
   CHECK(
       begins(problem_of(on_dgx(1, gpt(R"({"single_process": true, "tensor": 8})"))), "conflict: one process has all"));
 }
+
+TEST_CASE("a step says how many steps of its collectives' loops had only settled, where the user allows an error") {
+  const Folder folder;
+  const std::string file = folder.write(
+      "s.json",
+      R"({"cluster": {"node": "DGX-H100", "nodes": 128, "fabric": {"kind": "rail_optimized", "switch": "QM9700"}},
+                    "training": {"model": "Llama-3.1-8B", "micro_batch": 1, "global_batch": 1024, "sequence": 2048,
+                                 "parallel": {"data": 1024, "framework": "fsdp2"}}})");
+  const Ran exact = athanor_run({"run", file, "--json"});
+  const Ran settled = athanor_run({"run", file, "--set", "/network/skip_error=0.05", "--json"});
+  CAPTURE(settled.out);
+  const std::string note = "steps of a loop had settled and were multiplied: about 5 % of error at most";
+  CHECK_FALSE(exact.says(note));
+  CHECK(settled.says(note));
+  const auto step = [](const Ran& ran) { return ran.json()["results"][0]["step_time_s"].get<double>(); };
+  CHECK(step(settled) == doctest::Approx(step(exact)).epsilon(0.05));
+}
