@@ -7,6 +7,7 @@
 
 #include "models/execution/by_packets.hpp"
 #include "models/execution/candidate.hpp"
+#include "models/execution/work_of_collective.hpp"
 #include "models/experiments/interval.hpp"
 #include "models/experiments/mpi.hpp"
 #include "models/experiments/network_columns.hpp"
@@ -274,6 +275,14 @@ std::vector<Record> CollectiveExperiment::run(const Run& run) const {
     records.push_back(record_of(setup_, run, run_collective(request)));
   }
   return records;
+}
+
+WorkCount CollectiveExperiment::work(const Platform& platform, Bytes size, const RunOptions& options) const {
+  WorkCount work;
+  for (const RunRequest& request : requests_of(setup_, platform, size, simulation_options(platform, options))) {
+    work += work_of(request);
+  }
+  return work;
 }
 
 namespace {

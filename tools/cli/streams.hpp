@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
+#include <thread>
 
 namespace athanor {
 
@@ -32,12 +34,17 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void show(std::string_view text);
+  /// The same, and behind it what `more` says, asked again every second, in another thread, until the next call.
+  void show(std::string_view text, std::function<std::string()> more);
   void clear();
 
  private:
+  void write(std::string_view text);
+
   const Streams& streams_;
   bool on_;
   bool shown_ = false;
+  std::jthread renewing_;
 };
 
 }  // namespace athanor

@@ -1,0 +1,226 @@
+#include "models/execution/work_of_collective.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "models/execution/by_packets.hpp"
+#include "models/execution/choice.hpp"
+#include "models/execution/prepare.hpp"
+#include "models/execution/schedule_sample.hpp"
+#include "models/software/profile.hpp"
+#include "topologies/cluster.hpp"
+
+namespace athanor {
+
+namespace {
+
+// What repetition leaves of loops and steps, where what is simulated comes back to the same state.
+constexpr double kLoopsUntilAlike = 6;
+constexpr double kStepsUntilAlike = 0.25;  // of rings whose channels share links; the others need no events
+constexpr double kLongLoop = 256;
+constexpr double kTries = 4;  // chunks, until smaller ones do not pay
+
+// Bytes; what -v and the peak of memory of runs say, divided by how much there was.
+constexpr double kPortBytes = 1300;
+constexpr double kConnectionBytes = 260;
+constexpr double kBlockEndBytes = 60;
+constexpr double kLaneBytes = 300;
+
+/// Whether equal requests but for their flow take different paths, so that agents differ in whom they meet.
+bool hashes(const Cluster& cluster) {
+  if (cluster.endpoints.size() < 2) { return false; }
+  std::vector<LinkId> first;
+  std::vector<LinkId> other;
+  const VertexId from = cluster.endpoints.front();
+  const VertexId to = cluster.endpoints[cluster.endpoints.size() / 2];
+  cluster.router->route({from, to, 0}, first);
+  for (std::uint64_t flow = 1; flow < 8; ++flow) {
+    other.clear();
+    cluster.router->route({from, to, flow}, other);
+    if (other != first) { return true; }
+  }
+  return cluster.router->paths() > 1;
+}
+
+/// A schedule on a cluster, ready to be counted.
+struct Subject {
+  ScheduleSample sample;
+  bool hashed = false;  ///< flows that meet do so by chance
+  bool blocks = false;  ///< its classes are found node by node
+  double pairs = 1;     ///< queue pairs of a connection
+};
+
+double left_by_repetition(const ScheduleSample& sample, const SimulationOptions& options) {
+  if (!options.repeat_loops || sample.primitives == 0) { return 1; }
+  const double loops = 1 / std::max(1e-9, 1 - sample.repeated / sample.primitives);
+  const double of_loops = std::min(1.0, kLoopsUntilAlike / loops);
+  return sample.filled && loops < 2 && sample.steps >= kLongLoop ? kStepsUntilAlike : of_loops;
+}
+
+void add_packets(const Subject& subject, const SimulationOptions& options, bool bytes, WorkCount& work) {
+  const ScheduleSample& sample = subject.sample;
+  const double replies = 1.0 / options.packet.transport.acknowledge_every;
+  double links = bytes ? sample.packet_links : sample.links_crossed * sample.messages / sample.connections;
+  if (to_double(options.skip_error) > 0 && !sample.filled) { links = std::min(links, sample.settling); }
+  const double ports = std::min(2 * sample.links_crossed * subject.pairs, work.links);
+  add_hops(links * (1 + replies), ports * kPortBytes, work);
+  work.messages += sample.messages * subject.pairs;
+  work.connections += sample.connections * subject.pairs;
+  work.bytes = std::max(work.bytes, ports * kPortBytes + sample.connections * subject.pairs * 2 * kConnectionBytes);
+}
+
+/// What preparing leaves for the runs of a candidate.
+double lanes_left(const Subject& subject, const SimulationOptions& options) {
+  const ScheduleSample& sample = subject.sample;
+  if (!finds_classes(options) || (subject.hashed && sample.filled)) { return 1; }
+  return std::min(1.0, sample.kinds / std::max(1.0, sample.lanes));
+}
+
+void add_preparation(const Subject& subject, WorkCount& work) {
+  const ScheduleSample& sample = subject.sample;
+  const double connections = sample.connections * subject.pairs;
+  (subject.blocks ? work.block_ends : work.connections) += connections;
+  const double each = subject.blocks ? kBlockEndBytes : kConnectionBytes;
+  work.bytes = std::max(work.bytes, connections * each + sample.lanes * kLaneBytes);
+}
+
+void add_run(const Subject& subject, const SimulationOptions& options, bool bytes, WorkCount& work) {
+  work.runs += 1;
+  if (options.level == NetworkLevel::packet) { return add_packets(subject, options, bytes, work); }
+  const ScheduleSample& sample = subject.sample;
+  const double primitives = sample.primitives * lanes_left(subject, options) * left_by_repetition(sample, options);
+  (sample.filled || !options.repeat_loops ? work.primitives : work.settled) += primitives;
+}
+
+class Counter {
+ public:
+  explicit Counter(const RunRequest& request)
+      : request_(request), hashed_(hashes(request.cluster)), links_(request.cluster.fabric->links()) {}
+
+  /// All that choose_fastest() tries.
+  WorkCount choosing() {
+    WorkCount work;
+    for (const Algorithm* algorithm : request_.algorithms) {
+      for (const Candidate& candidate : candidates_of(request_, *algorithm).fitting) { work += trying(candidate); }
+    }
+    return work;
+  }
+
+  /// What a candidate looks like that fits; none does: nothing.
+  const std::optional<Subject>& first() const { return first_; }
+
+ private:
+  WorkCount trying(const Candidate& candidate) {
+    if (candidate.by_packets()) { return by_slots(); }
+    if (request_.profile.shares_machine()) { return on_one_machine(candidate); }
+    const Subject whole = subject_of(candidate);
+    if (!first_) { first_ = whole; }
+    if (!candidate.may_choose_chunk()) { return tried(whole, request_.options); }
+    SimulationOptions flows = request_.options;
+    if (flows.level == NetworkLevel::packet) { flows.level = NetworkLevel::flow; }
+    WorkCount work = tried(whole, flows);
+    Bytes chunk = payload(request_);
+    for (double tries = 1; tries < kTries && chunk > request_.element_size * 4; ++tries) {
+      chunk = chunk / 4;
+      work += tried(subject_of(candidate.in_chunks_of(chunk)), flows);
+    }
+    if (request_.options.level == NetworkLevel::packet) { work += tried(whole, request_.options); }
+    return work;
+  }
+
+  Subject subject_of(const Candidate& candidate) const {
+    const auto schedule = candidate.schedule();
+    const Placement placement = candidate.place(schedule->agent_count());
+    const auto costs = candidate.costs(*schedule, request_.element_size);
+    Subject subject{sample(*schedule, request_.cluster, placement, *costs, request_.options.packet.transport.payload),
+                    hashed_, false, static_cast<double>(placement.queue_pairs)};
+    subject.blocks = subject.sample.agents >= request_.options.blocks_from && request_.cluster.nics_per_node > 0;
+    return subject;
+  }
+
+  /// Laid out, simulated, and simulated without bytes if it is the fastest.
+  WorkCount tried(const Subject& subject, const SimulationOptions& options) const {
+    WorkCount work;
+    work.links = links_;
+    if (options.level != NetworkLevel::packet) { add_preparation(subject, work); }
+    add_run(subject, options, true, work);
+    if (request_.calls > 1) { add_run(subject, options, true, work); }
+    return work;
+  }
+
+  /// A packet goes up to the switches and down again, over links between which somebody handles it.
+  WorkCount by_slots() const {
+    constexpr double kWays = 4;  // of two tiers, up and down
+    const AggregatorSettings& slots = *request_.aggregation->slots;
+    WorkCount work;
+    work.runs = 1;
+    work.links = links_;
+    const double packets =
+        std::ceil(static_cast<double>(payload(request_).count()) / static_cast<double>(slots.payload.count())) *
+        request_.collective.ranks;
+    const bool hops = request_.options.level == NetworkLevel::packet;
+    (hops ? work.packet_hops : work.messages) += packets * (hops ? kWays * 2 : 2);
+    return work;
+  }
+
+  WorkCount on_one_machine(const Candidate& candidate) const {
+    const auto schedule = candidate.schedule();
+    WorkCount work;
+    work.runs = 1;
+    const std::uint32_t agents = schedule->agent_count().agents;
+    for (AgentId agent{0}; agent.value < agents; ++agent.value) {
+      for (LaneId lane{0}; lane.value < schedule->lanes(agent); ++lane.value) {
+        const Lane own = schedule->lane(agent, lane);
+        work.machine_steps += static_cast<double>(own.loops) * own.steps;
+      }
+    }
+    if (request_.profile.threads) { work *= 2; }  // one to fill the caches
+    return work;
+  }
+
+  const RunRequest& request_;
+  bool hashed_;
+  double links_;
+  std::optional<Subject> first_;
+};
+
+}  // namespace
+
+WorkCount work_of(const RunRequest& request) {
+  Counter counter(request);
+  WorkCount work = counter.choosing();
+  if (counter.first()) { add_run(*counter.first(), request.options, false, work); }
+  return work;
+}
+
+WorkCount work_of(const JobsRequest& request) {
+  WorkCount work;
+  WorkCount together;
+  const Cluster bare = without_endpoints(request.cluster);
+  std::optional<Subject> first;
+  for (const JobRequest& job : request.jobs) {
+    if (!request.like_first || &job == request.jobs.data()) {
+      const Cluster own = cluster_of_job(request.cluster, bare, job.endpoints);
+      const RunRequest one = request_of_job(request, job, own);
+      Counter counter(one);
+      work += counter.choosing();
+      first = counter.first();
+    }
+    if (!first) { continue; }
+    first->blocks = false;
+    WorkCount beside;
+    beside.links = request.cluster.fabric->links();
+    if (request.options.level != NetworkLevel::packet) { add_preparation(*first, beside); }
+    add_run(*first, request.options, true, beside);
+    beside.runs = beside.links = 0;
+    const double bytes = together.bytes + beside.bytes;
+    together += beside;
+    together.bytes = bytes;
+  }
+  const bool once = request.jobs.size() == 1 && request.options.level != NetworkLevel::packet;
+  if (!once) { work += together; }
+  return work;
+}
+
+}  // namespace athanor
