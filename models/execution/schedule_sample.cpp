@@ -37,6 +37,8 @@ struct Spread {
   double weight() const { return static_cast<double>(count) / static_cast<double>(looked_at); }
 };
 
+double rate_of(const Link& link) { return static_cast<double>(link.usable.count()); }
+
 /// Looks at agents of one schedule.
 class Sampler {
  public:
@@ -110,13 +112,17 @@ class Sampler {
     const Spread ports(lane.out_ports, kSends);
     for (std::uint64_t k = 0; k < ports.looked_at; ++k) {
       const Way& way = way_of(agent, number, PortId{static_cast<std::uint32_t>(ports.at(k))});
-      result_.settling += weight * ports.weight() * kMostSkippedPackets * way.links;
+      result_.settling += weight * ports.weight() *
+                          packets_until_settled(way.round_trip, way.rate, static_cast<double>(packet_.count())) *
+                          way.links;
       result_.links_crossed += weight * ports.weight() * way.links;
     }
   }
 
   struct Way {
     double links = 0;
+    double round_trip = 0;  ///< seconds
+    double rate = 0;        ///< bytes a second, alone
     ConnectionCost cost;
     std::vector<LinkId> path;
   };
@@ -128,6 +134,13 @@ class Sampler {
     cluster_.router->route(route_request(schedule_, placement_, agent, lane, port, to), way.path);
     way.links = static_cast<double>(way.path.size());
     way.cost = costs_.connection(agent, to, way.path);
+    Bandwidth rate = way.cost.cap;
+    for (const LinkId link : way.path) {
+      const Link& own = cluster_.fabric->link(link);
+      rate = std::min(rate, own.usable);
+      way.round_trip += 2 * seconds(own.latency) + static_cast<double>(packet_.count()) / rate_of(own);
+    }
+    way.rate = static_cast<double>(rate.count());
     return way;
   }
 
@@ -146,7 +159,7 @@ class Sampler {
     }
     const Fabric& fabric = *cluster_.fabric;
     for (const auto& [link, rate] : wanted) {
-      result_.filled = result_.filled || rate > static_cast<double>(fabric.link(LinkId{link}).usable.count()) * 1.001;
+      result_.filled = result_.filled || rate > rate_of(fabric.link(LinkId{link})) * 1.001;
     }
   }
 
@@ -159,9 +172,7 @@ class Sampler {
     const Spread ports(schedule_.lane(agent, lane).out_ports, kSends);
     for (std::uint64_t k = 0; k < ports.looked_at; ++k) {
       const Way& way = way_of(agent, lane, PortId{static_cast<std::uint32_t>(ports.at(k))});
-      Bandwidth rate = way.cost.cap;
-      for (const LinkId link : way.path) { rate = std::min(rate, cluster_.fabric->link(link).usable); }
-      const double all = weight * ports.weight() * static_cast<double>(rate.count());
+      const double all = weight * ports.weight() * way.rate;
       for (const LinkId link : way.path) { wanted[link.value] += all; }
     }
   }

@@ -18,7 +18,7 @@ struct ScheduleSample {
   double wire_bytes = 0;     ///< of all messages, each once
   double packets = 0;        ///< that they are cut into
   double packet_links = 0;   ///< these, each as often as a link carries it
-  double settling = 0;       ///< packet_links of no more than kMostSkippedPackets of a connection's first message
+  double settling = 0;       ///< of packet_links what is simulated until each connection has settled
   double links_crossed = 0;  ///< by connections, each link as often as one crosses it
   double kinds = 0;          ///< lanes that differ in their place in a node, their program or their length
   double steps = 0;          ///< of the longest loop

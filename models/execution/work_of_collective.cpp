@@ -22,9 +22,9 @@ constexpr double kLongLoop = 256;
 constexpr double kTries = 4;  // chunks, until smaller ones do not pay
 
 // Bytes; what -v and the peak of memory of runs say, divided by how much there was.
-constexpr double kPortBytes = 1300;
 constexpr double kConnectionBytes = 260;
-constexpr double kBlockEndBytes = 60;
+constexpr double kBlockEndBytes = 30;
+constexpr double kBlockLaneBytes = 80;
 constexpr double kLaneBytes = 300;
 
 /// Whether equal requests but for their flow take different paths, so that agents differ in whom they meet.
@@ -49,6 +49,7 @@ struct Subject {
   bool hashed = false;  ///< flows that meet do so by chance
   bool blocks = false;  ///< its classes are found node by node
   double pairs = 1;     ///< queue pairs of a connection
+  double links = 0;     ///< of the fabric
 };
 
 double left_by_repetition(const ScheduleSample& sample, const SimulationOptions& options) {
@@ -62,11 +63,13 @@ void add_packets(const Subject& subject, const SimulationOptions& options, bool 
   const ScheduleSample& sample = subject.sample;
   const double replies = 1.0 / options.packet.transport.acknowledge_every;
   double links = bytes ? sample.packet_links : sample.links_crossed * sample.messages / sample.connections;
-  if (to_double(options.skip_error) > 0 && !sample.filled) { links = std::min(links, sample.settling); }
-  const double ports = std::min(2 * sample.links_crossed * subject.pairs, work.links);
+  if (to_double(options.skip_error) > 0) {
+    links = sample.filled ? links * kLooking : std::min(links, sample.settling);
+  }
+  const double ports = std::min(2 * sample.links_crossed * subject.pairs, subject.links);
   add_hops(links * (1 + replies), ports * kPortBytes, work);
-  work.messages += sample.messages * subject.pairs;
-  work.connections += sample.connections * subject.pairs;
+  work[Work::message] += sample.messages * subject.pairs;
+  work[Work::connection] += sample.connections * subject.pairs;
   work.bytes = std::max(work.bytes, ports * kPortBytes + sample.connections * subject.pairs * 2 * kConnectionBytes);
 }
 
@@ -80,17 +83,18 @@ double lanes_left(const Subject& subject, const SimulationOptions& options) {
 void add_preparation(const Subject& subject, WorkCount& work) {
   const ScheduleSample& sample = subject.sample;
   const double connections = sample.connections * subject.pairs;
-  (subject.blocks ? work.block_ends : work.connections) += connections;
-  const double each = subject.blocks ? kBlockEndBytes : kConnectionBytes;
-  work.bytes = std::max(work.bytes, connections * each + sample.lanes * kLaneBytes);
+  (subject.blocks ? work[Work::block_end] : work[Work::connection]) += connections;
+  const double bytes = subject.blocks ? connections * kBlockEndBytes + sample.lanes * kBlockLaneBytes
+                                      : connections * kConnectionBytes + sample.lanes * kLaneBytes;
+  work.bytes = std::max(work.bytes, bytes);
 }
 
 void add_run(const Subject& subject, const SimulationOptions& options, bool bytes, WorkCount& work) {
-  work.runs += 1;
+  work[Work::run] += 1;
   if (options.level == NetworkLevel::packet) { return add_packets(subject, options, bytes, work); }
   const ScheduleSample& sample = subject.sample;
   const double primitives = sample.primitives * lanes_left(subject, options) * left_by_repetition(sample, options);
-  (sample.filled || !options.repeat_loops ? work.primitives : work.settled) += primitives;
+  (sample.filled || !options.repeat_loops ? work[Work::primitive] : work[Work::settled]) += primitives;
 }
 
 class Counter {
@@ -134,7 +138,7 @@ class Counter {
     const Placement placement = candidate.place(schedule->agent_count());
     const auto costs = candidate.costs(*schedule, request_.element_size);
     Subject subject{sample(*schedule, request_.cluster, placement, *costs, request_.options.packet.transport.payload),
-                    hashed_, false, static_cast<double>(placement.queue_pairs)};
+                    hashed_, false, static_cast<double>(placement.queue_pairs), links_};
     subject.blocks = subject.sample.agents >= request_.options.blocks_from && request_.cluster.nics_per_node > 0;
     return subject;
   }
@@ -142,7 +146,7 @@ class Counter {
   /// Laid out, simulated, and simulated without bytes if it is the fastest.
   WorkCount tried(const Subject& subject, const SimulationOptions& options) const {
     WorkCount work;
-    work.links = links_;
+    work[Work::link] = links_;
     if (options.level != NetworkLevel::packet) { add_preparation(subject, work); }
     add_run(subject, options, true, work);
     if (request_.calls > 1) { add_run(subject, options, true, work); }
@@ -154,25 +158,25 @@ class Counter {
     constexpr double kWays = 4;  // of two tiers, up and down
     const AggregatorSettings& slots = *request_.aggregation->slots;
     WorkCount work;
-    work.runs = 1;
-    work.links = links_;
+    work[Work::run] = 1;
+    work[Work::link] = links_;
     const double packets =
         std::ceil(static_cast<double>(payload(request_).count()) / static_cast<double>(slots.payload.count())) *
         request_.collective.ranks;
-    const bool hops = request_.options.level == NetworkLevel::packet;
-    (hops ? work.packet_hops : work.messages) += packets * (hops ? kWays * 2 : 2);
+    work[Work::slot_packet] = packets * 2;
+    if (request_.options.level == NetworkLevel::packet) { work[Work::packet_hop] = packets * kWays * 2; }
     return work;
   }
 
   WorkCount on_one_machine(const Candidate& candidate) const {
     const auto schedule = candidate.schedule();
     WorkCount work;
-    work.runs = 1;
+    work[Work::run] = 1;
     const std::uint32_t agents = schedule->agent_count().agents;
     for (AgentId agent{0}; agent.value < agents; ++agent.value) {
       for (LaneId lane{0}; lane.value < schedule->lanes(agent); ++lane.value) {
         const Lane own = schedule->lane(agent, lane);
-        work.machine_steps += static_cast<double>(own.loops) * own.steps;
+        work[Work::machine_step] += static_cast<double>(own.loops) * own.steps;
       }
     }
     if (request_.profile.threads) { work *= 2; }  // one to fill the caches
@@ -210,10 +214,10 @@ WorkCount work_of(const JobsRequest& request) {
     if (!first) { continue; }
     first->blocks = false;
     WorkCount beside;
-    beside.links = request.cluster.fabric->links();
+    beside[Work::link] = request.cluster.fabric->links();
     if (request.options.level != NetworkLevel::packet) { add_preparation(*first, beside); }
     add_run(*first, request.options, true, beside);
-    beside.runs = beside.links = 0;
+    beside[Work::run] = beside[Work::link] = 0;
     const double bytes = together.bytes + beside.bytes;
     together += beside;
     together.bytes = bytes;

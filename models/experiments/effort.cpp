@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <span>
 #include <utility>
 
@@ -15,46 +14,43 @@ namespace athanor {
 
 namespace {
 
-constexpr double kProgramBytes = 12e6;  // `athanor run` of a small scenario, most of it the library of presets
+constexpr double kProgramBytes = 23e6;  // `athanor run` of a small scenario
 constexpr std::size_t kSizesLookedAt = 5;
 
 double bytes_of(const Fabric& fabric) {
-  constexpr double kLink = sizeof(Link) + 20;  // its ends, its place in the order, its number in a run
-  constexpr double kVertex = sizeof(Vertex) + 8;
+  constexpr double kLink = 2 * sizeof(Link) + 20;  // with its ends and its place in the order, as while it is built
+  constexpr double kVertex = 2 * sizeof(Vertex) + 8;
   return static_cast<double>(fabric.links()) * kLink + static_cast<double>(fabric.vertices()) * kVertex;
 }
 
-/// By logarithms, as work mostly grows with sizes that are a row of powers.
-double between(std::pair<Bytes, double> low, std::pair<Bytes, double> high, Bytes size) {
+/// How far a size lies between two others, by logarithms: sizes are mostly a row of powers.
+double part_of(Bytes low, Bytes size, Bytes high) {
   const auto log = [](Bytes bytes) { return std::log2(1.0 + static_cast<double>(bytes.count())); };
-  if (log(high.first) == log(low.first) || low.second <= 0 || high.second <= 0) { return high.second; }
-  const double part = (log(size) - log(low.first)) / (log(high.first) - log(low.first));
-  return low.second * std::pow(high.second / low.second, std::clamp(part, 0.0, 1.0));
+  return low == high ? 1 : std::clamp((log(size) - log(low)) / (log(high) - log(low)), 0.0, 1.0);
 }
 
 }  // namespace
 
-double CaseEffort::all_seconds() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
-
 CaseEffort effort_of(const Case& scenario_case, const RunOptions& options) {
-  const Experiment& experiment = *scenario_case.experiment;
-  const std::span<const Bytes> sizes = experiment.sizes();
+  const std::span<const Bytes> sizes = scenario_case.experiment->sizes();
   const auto seeds = static_cast<double>(std::max<std::size_t>(1, scenario_case.seeds.size()));
-  CaseEffort effort;
-  effort.seconds.resize(sizes.size());
   const std::size_t parts = std::min(sizes.size(), kSizesLookedAt);
-  std::size_t before = 0;
+  std::vector<WorkCount> works;  // by size
   for (std::size_t i = 0; i < parts; ++i) {
     const std::size_t at = parts == 1 ? 0 : i * (sizes.size() - 1) / (parts - 1);
-    const Effort own = priced(experiment.work(scenario_case.platform, sizes[at], options));
-    effort.seconds[at] = own.seconds * seeds;
-    effort.bytes = std::max(effort.bytes, own.bytes);
-    for (std::size_t k = before + 1; k < at; ++k) {
-      effort.seconds[k] = between({sizes[before], effort.seconds[before]}, {sizes[at], effort.seconds[at]}, sizes[k]);
+    const WorkCount own = scenario_case.experiment->work(scenario_case.platform, sizes[at], options);
+    for (std::size_t low = works.size() - 1, k = works.size(); k < at; ++k) {
+      works.push_back(between(works[low], own, part_of(sizes[low], sizes[k], sizes[at])));
     }
-    before = at;
+    works.push_back(own);
   }
-  effort.bytes += kProgramBytes + bytes_of(*scenario_case.platform.cluster->fabric);
+  CaseEffort effort;
+  for (WorkCount& each : works) {
+    each *= seeds;
+    effort.work += each;
+    effort.seconds.push_back(seconds_of(each));
+  }
+  effort.bytes = effort.work.bytes + kProgramBytes + bytes_of(*scenario_case.platform.cluster->fabric);
   return effort;
 }
 

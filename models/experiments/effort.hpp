@@ -11,10 +11,11 @@ namespace athanor {
 
 /// What simulating a case is expected to take, counted before it is simulated.
 struct CaseEffort {
-  std::vector<double> seconds;  ///< by size, with all seeds
+  std::vector<double> seconds;  ///< by size, with all seeds; of one core
+  WorkCount work;               ///< of all of them
   double bytes = 0;             ///< of memory at the largest size, the program and the fabric included
 
-  double all_seconds() const;
+  double all_seconds() const { return seconds_of(work); }
 };
 
 /// Looks at some of many sizes, and takes the others to lie between these. Throws SimulationError("no-route").

@@ -20,9 +20,9 @@ WorkCount work_of(const Workload& workload, PricingSettings settings) {
   CollectiveTimer timer(std::move(settings));
   estimate_all(workload, timer);
   for (const Workload::Worker& worker : workload.workers) {
-    work.operations += static_cast<double>(worker.operations.size());
+    work[Work::operation] += static_cast<double>(worker.operations.size());
   }
-  work.bytes += work.operations * kOperationBytes;
+  work.bytes += work[Work::operation] * kOperationBytes;
   return work;
 }
 

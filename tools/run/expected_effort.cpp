@@ -58,10 +58,16 @@ std::string table_of(const Scenario& scenario, const Case& scenario_case, const 
 JsonValue json_of(const Scenario& scenario, const Case& scenario_case, const std::vector<LevelEffort>& efforts) {
   JsonValue levels = JsonValue::list();
   for (const LevelEffort& each : efforts) {
+    JsonValue work = JsonValue::object();
+    for (std::size_t i = 0; i < kWorks; ++i) {
+      const auto kind = static_cast<Work>(i);
+      if (each.effort.work[kind] > 0) { work[name(kind)] = each.effort.work[kind]; }
+    }
     levels.push_back({{"network", level_text(each.network)},
                       {"asked", each.asked},
                       {"seconds", each.effort.all_seconds()},
-                      {"bytes", each.effort.bytes}});
+                      {"bytes", each.effort.bytes},
+                      {"work", std::move(work)}});
   }
   return {{"scenario", scenario.path}, {"case", scenario_case.name}, {"levels", levels}};
 }

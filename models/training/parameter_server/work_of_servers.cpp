@@ -8,7 +8,6 @@
 namespace athanor {
 
 WorkCount work_of(const ParameterServerSetup& setup, const Cluster& cluster, const NetworkOptions& options) {
-  constexpr double kPortBytes = 1300;
   const auto workers = static_cast<double>(setup.workers.size());
   const auto shards = static_cast<double>(setup.shards.size());
   const auto copies = static_cast<double>(setup.shards.front().size());
@@ -23,12 +22,12 @@ WorkCount work_of(const ParameterServerSetup& setup, const Cluster& cluster, con
   const double exchanges = steps * workers * shards;
   const double told = steps * changes * shards * 2 * (copies - 1);
   WorkCount work;
-  work.runs = 1;
-  work.links = cluster.fabric->links();
-  work.messages = 2 * exchanges + told;
+  work[Work::run] = 1;
+  work[Work::link] = cluster.fabric->links();
+  work[Work::message] = 2 * exchanges + told;
   work.bytes = workers * shards * 500;
   const auto flows = std::min(workers * shards, workers * 2);  // that end and begin beside each other
-  if (options.level == NetworkLevel::flow) { work.reshared = work.messages * flows * 0.1; }
+  if (options.level == NetworkLevel::flow) { work[Work::reshared] = work[Work::message] * flows * 0.1; }
   if (options.level != NetworkLevel::packet) { return work; }
   const auto payload = static_cast<double>(options.packet.transport.payload.count());
   const double shard = static_cast<double>(setup.parameters.count()) / shards;
