@@ -20,19 +20,24 @@ namespace {
 // At most so many are looked at.
 constexpr std::uint32_t kSpreadAgents = 12;  // all over the cluster
 constexpr std::uint32_t kNeighbours = 8;     // of one node
-constexpr std::uint32_t kLanes = 8;          // of an agent
-constexpr std::uint32_t kSteps = 8;          // of a loop
-constexpr std::uint32_t kSends = 2;          // of a primitive, or a lane
+constexpr std::uint32_t kNodes = 6;
+constexpr std::uint32_t kLanes = 8;   // of an agent
+constexpr std::uint32_t kSteps = 16;  // of a loop
+constexpr std::uint32_t kSends = 2;   // of a primitive, or a lane
+
+constexpr double kKnown = 0.15;  // of what is seen until a flow has settled, where it has before: 7 rows of some 48
 
 /// Numbers below `count`, at most so many: one of each part of them, drawn, since what is regular may have any period.
 struct Spread {
   std::uint64_t count = 0;
   std::uint64_t looked_at = 0;
+  std::uint64_t seed = 0;
 
-  Spread(std::uint64_t all, std::uint64_t most) : count(all), looked_at(std::min(all, most)) {}
+  Spread(std::uint64_t all, std::uint64_t most, std::uint64_t drawn_by = 0)
+      : count(all), looked_at(std::min(all, most)), seed(drawn_by) {}
   std::uint64_t at(std::uint64_t i) const {
     const std::uint64_t first = i * count / looked_at;
-    return first + scale_hash(mix64(join_hash(count, i)), (i + 1) * count / looked_at - first);
+    return first + scale_hash(join_hash(join_hash(seed, count), i), (i + 1) * count / looked_at - first);
   }
   double weight() const { return static_cast<double>(count) / static_cast<double>(looked_at); }
 };
@@ -52,6 +57,7 @@ class Sampler {
     spread(0, count.ranks);
     spread(count.ranks, count.agents);
     look_at_neighbours(count.ranks);
+    compare_nodes(count.ranks);
     result_.kinds = static_cast<double>(kinds_.size());
     return result_;
   }
@@ -66,7 +72,7 @@ class Sampler {
   }
 
   void look_at(AgentId agent, double weight) {
-    const Spread lanes(schedule_.lanes(agent), kLanes);
+    const Spread lanes(schedule_.lanes(agent), kLanes, agent.value);
     for (std::uint64_t i = 0; i < lanes.looked_at; ++i) {
       look_at(agent, LaneId{static_cast<std::uint32_t>(lanes.at(i))}, weight * lanes.weight());
     }
@@ -86,9 +92,10 @@ class Sampler {
   }
 
   void look_at_loop(AgentId agent, LaneId number, const Lane& lane, std::uint64_t loop, double weight) {
-    const Spread steps(lane.steps, kSteps);
+    const Spread steps(lane.steps, kSteps, join_hash(agent.value, number.value));
     for (std::uint64_t i = 0; i < steps.looked_at; ++i) {
       const Primitive primitive = schedule_.at(agent, number, loop, static_cast<std::uint32_t>(steps.at(i)));
+      result_.waits = result_.waits || primitive.wait.has_value();
       const Spread sends(primitive.sends.count, kSends);
       for (std::uint64_t k = 0; k < sends.looked_at; ++k) {
         const PortId port{primitive.sends.first + static_cast<std::uint32_t>(sends.at(k))};
@@ -102,27 +109,25 @@ class Sampler {
     const Bytes bytes = wire_bytes(costs_.element_size() * count.count(), way.cost);
     const auto packets = static_cast<double>(std::max<std::int64_t>(1, ceil_div(bytes.count(), packet_.count())));
     result_.messages += weight;
-    result_.wire_bytes += weight * static_cast<double>(bytes.count());
-    result_.packets += weight * packets;
     result_.packet_links += weight * packets * way.links;
+    result_.settling += weight * std::min(packets, way.unsettled * kKnown) * way.links;
+    result_.waits = result_.waits || way.cost.grain > Bytes::zero() || way.cost.eager < Bytes::max();
   }
 
-  /// What is seen of a connection until it has settled: each begins anew once.
+  /// A connection has to settle anew with each of its messages, but after the first one what it settles at is known.
   void look_at_first_messages(AgentId agent, LaneId number, const Lane& lane, double weight) {
     const Spread ports(lane.out_ports, kSends);
     for (std::uint64_t k = 0; k < ports.looked_at; ++k) {
       const Way& way = way_of(agent, number, PortId{static_cast<std::uint32_t>(ports.at(k))});
-      result_.settling += weight * ports.weight() *
-                          packets_until_settled(way.round_trip, way.rate, static_cast<double>(packet_.count())) *
-                          way.links;
+      result_.settling += weight * ports.weight() * way.unsettled * way.links;
       result_.links_crossed += weight * ports.weight() * way.links;
     }
   }
 
   struct Way {
     double links = 0;
-    double round_trip = 0;  ///< seconds
-    double rate = 0;        ///< bytes a second, alone
+    double rate = 0;       ///< bytes a second, alone
+    double unsettled = 0;  ///< packets, until it has settled
     ConnectionCost cost;
     std::vector<LinkId> path;
   };
@@ -134,13 +139,16 @@ class Sampler {
     cluster_.router->route(route_request(schedule_, placement_, agent, lane, port, to), way.path);
     way.links = static_cast<double>(way.path.size());
     way.cost = costs_.connection(agent, to, way.path);
+    const auto packet = static_cast<double>(packet_.count());
+    double round_trip = 0;
     Bandwidth rate = way.cost.cap;
     for (const LinkId link : way.path) {
       const Link& own = cluster_.fabric->link(link);
       rate = std::min(rate, own.usable);
-      way.round_trip += 2 * seconds(own.latency) + static_cast<double>(packet_.count()) / rate_of(own);
+      round_trip += 2 * seconds(own.latency) + packet / rate_of(own);
     }
     way.rate = static_cast<double>(rate.count());
+    way.unsettled = packets_until_settled(round_trip, way.rate, packet);
     return way;
   }
 
@@ -161,6 +169,23 @@ class Sampler {
     for (const auto& [link, rate] : wanted) {
       result_.filled = result_.filled || rate > rate_of(fabric.link(LinkId{link})) * 1.001;
     }
+  }
+
+  void compare_nodes(std::uint32_t ranks) {
+    const std::uint32_t node = std::max(cluster_.endpoints_per_node, 1U);
+    const Spread nodes(ranks / node, kNodes);
+    std::set<std::uint64_t> ports;
+    for (std::uint64_t i = 0; i < nodes.looked_at; ++i) {
+      const auto first = static_cast<std::uint32_t>(nodes.at(i) * node);
+      std::uint64_t sum = 0;
+      for (AgentId agent{first}; agent.value < first + std::min(node, kNeighbours); ++agent.value) {
+        for (LaneId lane{0}; lane.value < schedule_.lanes(agent); ++lane.value) {
+          sum += schedule_.lane(agent, lane).out_ports;
+        }
+      }
+      ports.insert(sum);
+    }
+    result_.uneven = ports.size() > 1;
   }
 
   void count_kind(AgentId agent, LaneId number) {

@@ -15,14 +15,14 @@ struct ScheduleSample {
   double primitives = 0;
   double repeated = 0;  ///< of these, in the loops before the last of lanes that have several, which are alike
   double messages = 0;
-  double wire_bytes = 0;     ///< of all messages, each once
-  double packets = 0;        ///< that they are cut into
-  double packet_links = 0;   ///< these, each as often as a link carries it
+  double packet_links = 0;   ///< packets that they are cut into, each as often as a link carries it
   double settling = 0;       ///< of packet_links what is simulated until each connection has settled
   double links_crossed = 0;  ///< by connections, each link as often as one crosses it
   double kinds = 0;          ///< lanes that differ in their place in a node, their program or their length
   double steps = 0;          ///< of the longest loop
-  bool filled = false;       ///< connections that begin in one node fill a link together
+  bool uneven = false;       ///< nodes differ in how many connections begin in them, as those of trees do
+  bool waits = false;   ///< primitives that wait for other lanes, or begin on parts of messages: their order matters
+  bool filled = false;  ///< connections that begin in one node fill a link together
 };
 
 /// Deterministic. Looks at some thousand primitives at most. Throws SimulationError("no-route").

@@ -17,15 +17,18 @@ namespace {
 
 // What repetition leaves of loops and steps, where what is simulated comes back to the same state.
 constexpr double kLoopsUntilAlike = 6;
-constexpr double kStepsUntilAlike = 0.25;  // of rings whose channels share links; the others need no events
+constexpr double kStepsUntilAlike = 0.25;  // of rings, between 0.02 and all
+constexpr double kMostSteps = 4096;
 constexpr double kLongLoop = 256;
-constexpr double kTries = 4;  // chunks, until smaller ones do not pay
+constexpr double kKindsOfNode = 8;  // of lanes, in each node of a tree, none of which is like another
+constexpr double kTries = 4;        // chunks, until smaller ones do not pay
 
 // Bytes; what -v and the peak of memory of runs say, divided by how much there was.
 constexpr double kConnectionBytes = 260;
 constexpr double kBlockEndBytes = 30;
 constexpr double kBlockLaneBytes = 80;
 constexpr double kLaneBytes = 300;
+constexpr double kRunningBytes = 500;  // a connection while it is simulated
 
 /// Whether equal requests but for their flow take different paths, so that agents differ in whom they meet.
 bool hashes(const Cluster& cluster) {
@@ -43,6 +46,22 @@ bool hashes(const Cluster& cluster) {
   return cluster.router->paths() > 1;
 }
 
+/// In nodes; 1 where no group of several nodes recurs.
+double period_of(const Cluster& cluster) {
+  const std::size_t node = std::max(1U, cluster.endpoints_per_node);
+  std::size_t smallest = cluster.endpoints.size();
+  for (const CutSet& set : cluster.cut_sets) {
+    const auto inside = [&](VertexId endpoint) {
+      return std::any_of(set.inside.begin(), set.inside.end(), [&](const VertexRange& range) {
+        return endpoint.value >= range.first && endpoint.value - range.first < range.count;
+      });
+    };
+    const auto count = std::count_if(cluster.endpoints.begin(), cluster.endpoints.end(), inside);
+    if (!set.half && static_cast<std::size_t>(count) > node) { smallest = std::min<std::size_t>(smallest, count); }
+  }
+  return smallest == cluster.endpoints.size() ? 1 : static_cast<double>(smallest / node);
+}
+
 /// A schedule on a cluster, ready to be counted.
 struct Subject {
   ScheduleSample sample;
@@ -50,57 +69,84 @@ struct Subject {
   bool blocks = false;  ///< its classes are found node by node
   double pairs = 1;     ///< queue pairs of a connection
   double links = 0;     ///< of the fabric
+  double nodes = 1;
+  double period = 1;  ///< nodes of the smallest group that there are several of
+
+  /// Every agent meets all others in turn, as in a ring: where it is in its group of nodes then tells it from others.
+  bool goes_round() const { return 2 * sample.steps >= sample.agents; }
+  bool needs_events() const { return sample.filled || sample.waits; }
 };
 
-double left_by_repetition(const ScheduleSample& sample, const SimulationOptions& options) {
+double left_by_repetition(const Subject& subject, const SimulationOptions& options) {
+  const ScheduleSample& sample = subject.sample;
+  if (!subject.needs_events() && sample.repeated == 0) { return 1; }
   if (!options.repeat_loops || sample.primitives == 0) { return 1; }
   const double loops = 1 / std::max(1e-9, 1 - sample.repeated / sample.primitives);
   const double of_loops = std::min(1.0, kLoopsUntilAlike / loops);
-  return sample.filled && loops < 2 && sample.steps >= kLongLoop ? kStepsUntilAlike : of_loops;
+  const double of_steps = std::min(kStepsUntilAlike, kMostSteps / std::max(1.0, sample.steps));
+  return loops < 2 && sample.steps >= kLongLoop ? of_steps : of_loops;
 }
 
-void add_packets(const Subject& subject, const SimulationOptions& options, bool bytes, WorkCount& work) {
+/// What a run moves: its bytes, or, to find out what limits it, messages without any, each of which is a packet.
+enum class Payload : std::uint8_t { whole, none };
+
+double ports_of(const Subject& subject) {
+  return std::min(2 * subject.sample.links_crossed * subject.pairs, subject.links);
+}
+
+void add_packets(const Subject& subject, const SimulationOptions& options, Payload payload, WorkCount& work) {
   const ScheduleSample& sample = subject.sample;
-  const double replies = 1.0 / options.packet.transport.acknowledge_every;
-  double links = bytes ? sample.packet_links : sample.links_crossed * sample.messages / sample.connections;
+  const double empty = sample.links_crossed * sample.messages / std::max(1.0, sample.connections);
+  double links = payload == Payload::whole ? sample.packet_links : empty;
   if (to_double(options.skip_error) > 0) {
     links = sample.filled ? links * kLooking : std::min(links, sample.settling);
   }
-  const double ports = std::min(2 * sample.links_crossed * subject.pairs, subject.links);
-  add_hops(links * (1 + replies), ports * kPortBytes, work);
+  add_hops(links * (1 + 1.0 / options.packet.transport.acknowledge_every), ports_of(subject) * kPortBytes, work);
   work[Work::message] += sample.messages * subject.pairs;
   work[Work::connection] += sample.connections * subject.pairs;
-  work.bytes = std::max(work.bytes, ports * kPortBytes + sample.connections * subject.pairs * 2 * kConnectionBytes);
 }
 
 /// What preparing leaves for the runs of a candidate.
 double lanes_left(const Subject& subject, const SimulationOptions& options) {
   const ScheduleSample& sample = subject.sample;
   if (!finds_classes(options) || (subject.hashed && sample.filled)) { return 1; }
-  return std::min(1.0, sample.kinds / std::max(1.0, sample.lanes));
+  double kinds = sample.kinds * (subject.goes_round() ? subject.period : 1);
+  if (sample.uneven) { kinds = std::max(kinds, kKindsOfNode * subject.nodes); }
+  return std::min(1.0, kinds / std::max(1.0, sample.lanes));
 }
 
 void add_preparation(const Subject& subject, WorkCount& work) {
-  const ScheduleSample& sample = subject.sample;
-  const double connections = sample.connections * subject.pairs;
-  (subject.blocks ? work[Work::block_end] : work[Work::connection]) += connections;
-  const double bytes = subject.blocks ? connections * kBlockEndBytes + sample.lanes * kBlockLaneBytes
-                                      : connections * kConnectionBytes + sample.lanes * kLaneBytes;
-  work.bytes = std::max(work.bytes, bytes);
+  work[subject.blocks ? Work::block_end : Work::connection] += subject.sample.connections * subject.pairs;
 }
 
-void add_run(const Subject& subject, const SimulationOptions& options, bool bytes, WorkCount& work) {
+void add_run(const Subject& subject, const SimulationOptions& options, Payload payload, WorkCount& work) {
   work[Work::run] += 1;
-  if (options.level == NetworkLevel::packet) { return add_packets(subject, options, bytes, work); }
+  if (options.level == NetworkLevel::packet) { return add_packets(subject, options, payload, work); }
+  const double left = lanes_left(subject, options) * left_by_repetition(subject, options);
+  const bool by_events = subject.needs_events() || !options.repeat_loops;
+  work[by_events ? Work::primitive : Work::settled] += subject.sample.primitives * left;
+}
+
+/// Of what is laid out, and of what is left of it and simulated.
+double bytes_of(const Subject& subject, const SimulationOptions& options) {
   const ScheduleSample& sample = subject.sample;
-  const double primitives = sample.primitives * lanes_left(subject, options) * left_by_repetition(sample, options);
-  (sample.filled || !options.repeat_loops ? work[Work::primitive] : work[Work::settled]) += primitives;
+  const double connections = sample.connections * subject.pairs;
+  if (options.level == NetworkLevel::packet) {
+    return ports_of(subject) * kPortBytes + connections * 2 * kConnectionBytes;
+  }
+  const double laid_out = subject.blocks ? connections * kBlockEndBytes + sample.lanes * kBlockLaneBytes
+                                         : connections * kConnectionBytes + sample.lanes * kLaneBytes;
+  return laid_out + lanes_left(subject, options) * (connections * kRunningBytes + sample.lanes * kLaneBytes);
 }
 
 class Counter {
  public:
   explicit Counter(const RunRequest& request)
-      : request_(request), hashed_(hashes(request.cluster)), links_(request.cluster.fabric->links()) {}
+      : request_(request),
+        hashed_(hashes(request.cluster)),
+        links_(request.cluster.fabric->links()),
+        nodes_(request.collective.ranks / std::max(1U, request.cluster.endpoints_per_node)),
+        period_(period_of(request.cluster)) {}
 
   /// All that choose_fastest() tries.
   WorkCount choosing() {
@@ -138,7 +184,12 @@ class Counter {
     const Placement placement = candidate.place(schedule->agent_count());
     const auto costs = candidate.costs(*schedule, request_.element_size);
     Subject subject{sample(*schedule, request_.cluster, placement, *costs, request_.options.packet.transport.payload),
-                    hashed_, false, static_cast<double>(placement.queue_pairs), links_};
+                    hashed_,
+                    false,
+                    static_cast<double>(placement.queue_pairs),
+                    links_,
+                    nodes_,
+                    period_};
     subject.blocks = subject.sample.agents >= request_.options.blocks_from && request_.cluster.nics_per_node > 0;
     return subject;
   }
@@ -148,8 +199,9 @@ class Counter {
     WorkCount work;
     work[Work::link] = links_;
     if (options.level != NetworkLevel::packet) { add_preparation(subject, work); }
-    add_run(subject, options, true, work);
-    if (request_.calls > 1) { add_run(subject, options, true, work); }
+    add_run(subject, options, Payload::whole, work);
+    if (request_.calls > 1) { add_run(subject, options, Payload::whole, work); }
+    work.bytes = bytes_of(subject, options);
     return work;
   }
 
@@ -186,6 +238,8 @@ class Counter {
   const RunRequest& request_;
   bool hashed_;
   double links_;
+  double nodes_;
+  double period_;
   std::optional<Subject> first_;
 };
 
@@ -194,7 +248,7 @@ class Counter {
 WorkCount work_of(const RunRequest& request) {
   Counter counter(request);
   WorkCount work = counter.choosing();
-  if (counter.first()) { add_run(*counter.first(), request.options, false, work); }
+  if (counter.first()) { add_run(*counter.first(), request.options, Payload::none, work); }
   return work;
 }
 
@@ -214,11 +268,10 @@ WorkCount work_of(const JobsRequest& request) {
     if (!first) { continue; }
     first->blocks = false;
     WorkCount beside;
-    beside[Work::link] = request.cluster.fabric->links();
     if (request.options.level != NetworkLevel::packet) { add_preparation(*first, beside); }
-    add_run(*first, request.options, true, beside);
-    beside[Work::run] = beside[Work::link] = 0;
-    const double bytes = together.bytes + beside.bytes;
+    add_run(*first, request.options, Payload::whole, beside);
+    beside[Work::run] = 0;
+    const double bytes = together.bytes + bytes_of(*first, request.options);
     together += beside;
     together.bytes = bytes;
   }

@@ -27,6 +27,7 @@ struct RunCommandOptions {
   bool strict = false;
   bool dry_run = false;
   bool estimate = false;
+  bool progress = false;
   std::optional<Time> budget;
 };
 
@@ -43,6 +44,8 @@ void visit(OptionFields& fields, RunCommandOptions& options) {
   fields.flag("dry-run", options.dry_run, "says what would be simulated, once all of it has been read and checked");
   fields.flag("estimate", options.estimate,
               "says how long it would take at each level of the network, and how much memory, without running it");
+  fields.flag("progress", options.progress,
+              "tells on stderr how far it is and when it ends, though that is no terminal");
   fields.quantity(
       "budget", "TIME", options.budget, &parse_time,
       "as in 60s: simulates packets as far as that fits, else what settles is skipped (skip_error 0.01), else "
@@ -139,7 +142,16 @@ double seconds_of(Time budget) {
   throw UsageError("run: --budget: nothing takes no time; allow more than 0, as in --budget 60s");
 }
 
-ExitCode run(const RunCommandOptions& options, const Streams& streams) {
+/// With progress where it was asked for.
+Streams with_progress(const Streams& streams, bool asked) {
+  Streams other = streams;
+  other.progress_lines = asked && !streams.progress;
+  other.progress = asked || streams.progress;
+  return other;
+}
+
+ExitCode run(const RunCommandOptions& options, const Streams& given) {
+  const Streams streams = with_progress(given, options.progress);
   ResultSink sink(options.common, {options.scenario.csv, options.flows, options.ports}, streams);
   std::vector<Scenario> scenarios = read_scenarios(options.common, options.scenario);
   if (options.budget) { keep_to_budget(scenarios, seconds_of(*options.budget), run_options_of(options.scenario)); }
