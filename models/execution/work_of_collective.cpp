@@ -20,13 +20,14 @@ constexpr double kLoopsUntilAlike = 6;
 constexpr double kStepsUntilAlike = 0.25;  // of rings, between 0.02 and all
 constexpr double kMostSteps = 4096;
 constexpr double kLongLoop = 256;
+constexpr double kFlowsMet = 100;   // by a flow that begins or ends, directly or by others, where routes are hashed
 constexpr double kKindsOfNode = 8;  // of lanes, in each node of a tree, none of which is like another
 constexpr double kTries = 4;        // chunks, until smaller ones do not pay
 
 // Bytes; what -v and the peak of memory of runs say, divided by how much there was.
 constexpr double kConnectionBytes = 260;
-constexpr double kBlockEndBytes = 30;
-constexpr double kBlockLaneBytes = 80;
+constexpr double kBlockEndBytes = 10;
+constexpr double kBlockLaneBytes = 25;
 constexpr double kLaneBytes = 300;
 constexpr double kRunningBytes = 500;  // a connection while it is simulated
 
@@ -75,6 +76,7 @@ struct Subject {
   /// Every agent meets all others in turn, as in a ring: where it is in its group of nodes then tells it from others.
   bool goes_round() const { return 2 * sample.steps >= sample.agents; }
   bool needs_events() const { return sample.filled || sample.waits; }
+  bool meets_by_chance() const { return hashed && sample.filled; }
 };
 
 double left_by_repetition(const Subject& subject, const SimulationOptions& options) {
@@ -109,7 +111,7 @@ void add_packets(const Subject& subject, const SimulationOptions& options, Paylo
 /// What preparing leaves for the runs of a candidate.
 double lanes_left(const Subject& subject, const SimulationOptions& options) {
   const ScheduleSample& sample = subject.sample;
-  if (!finds_classes(options) || (subject.hashed && sample.filled)) { return 1; }
+  if (!finds_classes(options) || subject.meets_by_chance()) { return 1; }
   double kinds = sample.kinds * (subject.goes_round() ? subject.period : 1);
   if (sample.uneven) { kinds = std::max(kinds, kKindsOfNode * subject.nodes); }
   return std::min(1.0, kinds / std::max(1.0, sample.lanes));
@@ -124,7 +126,11 @@ void add_run(const Subject& subject, const SimulationOptions& options, Payload p
   if (options.level == NetworkLevel::packet) { return add_packets(subject, options, payload, work); }
   const double left = lanes_left(subject, options) * left_by_repetition(subject, options);
   const bool by_events = subject.needs_events() || !options.repeat_loops;
-  work[by_events ? Work::primitive : Work::settled] += subject.sample.primitives * left;
+  const double primitives = subject.sample.primitives * left;
+  work[by_events ? Work::primitive : Work::settled] += primitives;
+  if (subject.meets_by_chance() && options.level == NetworkLevel::flow) {
+    work[Work::reshared] += primitives * kFlowsMet;
+  }
 }
 
 /// Of what is laid out, and of what is left of it and simulated.

@@ -7,7 +7,6 @@
 
 #include "models/execution/by_packets.hpp"
 #include "models/execution/candidate.hpp"
-#include "models/execution/work_of_collective.hpp"
 #include "models/experiments/interval.hpp"
 #include "models/experiments/mpi.hpp"
 #include "models/experiments/network_columns.hpp"
@@ -87,20 +86,6 @@ bool partitioned(CollectiveKind kind) {
     case CollectiveKind::send_receive: return false;
   }
   return false;
-}
-
-/// Where every algorithm is reported, those that fit, one by one; else all together, of which the fastest is reported.
-std::vector<RunRequest> requests_of(const CollectiveSetup& setup, const Platform& platform, Bytes size,
-                                    const SimulationOptions& options) {
-  const RunRequest together = setup.request(platform, size, options);
-  if (!setup.each_algorithm) { return {together}; }
-  std::vector<RunRequest> requests;
-  for (const Algorithm* algorithm : setup.algorithms) {
-    if (why_not(together, *algorithm)) { continue; }
-    requests.push_back(together);
-    requests.back().algorithms = {algorithm};
-  }
-  return requests;
 }
 
 void put_collective(const CollectiveSetup& setup, const Collective& collective, Record& record) {
@@ -271,18 +256,10 @@ std::string CollectiveExperiment::label(Bytes size) const { return collective_la
 std::vector<Record> CollectiveExperiment::run(const Run& run) const {
   std::vector<Record> records;
   for (const RunRequest& request :
-       requests_of(setup_, run.platform, run.size, simulation_options(run.platform, run.options))) {
+       setup_.requests(run.platform, run.size, simulation_options(run.platform, run.options))) {
     records.push_back(record_of(setup_, run, run_collective(request)));
   }
   return records;
-}
-
-WorkCount CollectiveExperiment::work(const Platform& platform, Bytes size, const RunOptions& options) const {
-  WorkCount work;
-  for (const RunRequest& request : requests_of(setup_, platform, size, simulation_options(platform, options))) {
-    work += work_of(request);
-  }
-  return work;
 }
 
 namespace {

@@ -19,10 +19,10 @@ constexpr std::array<Cost, kWorks> kCosts{{
     {"missed_line", 70},   // permutations of 1,024 and 8,192 hosts (tools/benchmarks/packets.cpp), beside those of 128
     {"connection", 2500},  // all-to-all of 1,024 hosts: a million connections, few events
     {"block_end", 600},    // tools/bench --benchmark_filter=fold
-    {"primitive", 900},    // rings and trees by NCCL over 128 nodes; of three pods of 129 nodes 17 million took 20 s
+    {"primitive", 750},    // rings and trees by NCCL over 128 nodes; of three pods of 129 nodes 17 million took 20 s
     {"settled", 60},       // ring_all_reduce of 4,096 hosts, one of them with half the rate
     {"reshared", 20},      // flows_of_random_size: 10,000 ends, each among half as many flows, in 1.4 s
-    {"message", 1500},     // lock_step_ring<FlowNetwork>
+    {"message", 800},      // parameter servers: 106,000 in 0.06 to 0.09 s; lock_step_ring<FlowNetwork>
     {"slot_packet", 170},  // SwitchML of 100 MB over eight workers: 1.6 million in 0.27 s
     {"operation", 1000},   // steps of training whose calls are known
     {"machine_step", 1000},  // scenarios/threads_on_two_processors.json
