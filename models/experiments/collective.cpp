@@ -88,20 +88,6 @@ bool partitioned(CollectiveKind kind) {
   return false;
 }
 
-/// Where every algorithm is reported, those that fit, one by one; else all together, of which the fastest is reported.
-std::vector<RunRequest> requests_of(const CollectiveSetup& setup, const Platform& platform, Bytes size,
-                                    const SimulationOptions& options) {
-  const RunRequest together = setup.request(platform, size, options);
-  if (!setup.each_algorithm) { return {together}; }
-  std::vector<RunRequest> requests;
-  for (const Algorithm* algorithm : setup.algorithms) {
-    if (why_not(together, *algorithm)) { continue; }
-    requests.push_back(together);
-    requests.back().algorithms = {algorithm};
-  }
-  return requests;
-}
-
 void put_collective(const CollectiveSetup& setup, const Collective& collective, Record& record) {
   record.put(kCount, count_per_argument(collective));
   record.put(kTypeName, nccl_name(setup.type));
@@ -269,7 +255,7 @@ std::string CollectiveExperiment::label(Bytes size) const { return collective_la
 std::vector<Record> CollectiveExperiment::run(const Run& run) const {
   std::vector<Record> records;
   for (const RunRequest& request :
-       requests_of(setup_, run.platform, run.size, simulation_options(run.platform, run.options))) {
+       setup_.requests(run.platform, run.size, simulation_options(run.platform, run.options))) {
     records.push_back(record_of(setup_, run, run_collective(request)));
   }
   return records;

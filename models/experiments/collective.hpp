@@ -40,6 +40,9 @@ struct CollectiveSetup {
   Collective collective(Bytes size) const;
   /// What is to be run. Borrows from both.
   RunRequest request(const Platform& platform, Bytes size, const SimulationOptions& options) const;
+  /// Where every algorithm is reported, those that fit, one by one; else all together, of which the fastest is
+  /// reported.
+  std::vector<RunRequest> requests(const Platform& platform, Bytes size, const SimulationOptions& options) const;
   /// What to look for in measurements of it, carried out by that algorithm, whose name is borrowed.
   Measurement::Wanted measured_like(std::string_view algorithm) const;
 };
@@ -199,6 +202,7 @@ class CollectiveExperiment : public Experiment {
   std::span<const Bytes> sizes() const override { return setup_.sizes; }
   std::string label(Bytes size) const override;
   std::vector<Record> run(const Run& run) const override;
+  WorkCount work(const Platform& platform, Bytes size, const RunOptions& options) const override;
   const RepetitionSummary* repetitions() const override;
   std::vector<const Column*> columns(bool seeds) const override;
   /// As ExperimentKind::figures.

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "models/execution/work_of_collective.hpp"
 #include "models/experiments/collective.hpp"
 #include "models/experiments/mpi.hpp"
 #include "models/experiments/scenario/algorithm_choice.hpp"
@@ -39,6 +40,19 @@ RunRequest CollectiveSetup::request(const Platform& platform, Bytes size, const 
   return request;
 }
 
+std::vector<RunRequest> CollectiveSetup::requests(const Platform& platform, Bytes size,
+                                                  const SimulationOptions& options) const {
+  const RunRequest together = request(platform, size, options);
+  if (!each_algorithm) { return {together}; }
+  std::vector<RunRequest> requests;
+  for (const Algorithm* algorithm : algorithms) {
+    if (why_not(together, *algorithm)) { continue; }
+    requests.push_back(together);
+    requests.back().algorithms = {algorithm};
+  }
+  return requests;
+}
+
 Measurement::Wanted CollectiveSetup::measured_like(std::string_view algorithm) const {
   return {.kind = kind,
           .ranks = ranks,
@@ -71,6 +85,14 @@ std::vector<std::string> differences_of(const CollectiveSetup& setup) {
 }
 
 }  // namespace
+
+WorkCount CollectiveExperiment::work(const Platform& platform, Bytes size, const RunOptions& options) const {
+  WorkCount work;
+  for (const RunRequest& request : setup_.requests(platform, size, simulation_options(platform, options))) {
+    work += work_of(request);
+  }
+  return work;
+}
 
 std::optional<Reference> CollectiveExperiment::reference() const {
   if (!setup_.verification) { return std::nullopt; }

@@ -13,6 +13,7 @@
 
 #include "models/experiments/record.hpp"
 #include "models/network/network_settings.hpp"
+#include "models/network/work_count.hpp"
 
 namespace athanor {
 
@@ -115,6 +116,8 @@ class Experiment {
   /// Simulates one size. A record for each row of the table: several where it is told to report every algorithm.
   /// Throws SimulationError; Interrupted where the options' stop was asked for.
   virtual std::vector<Record> run(const Run& run) const = 0;
+  /// What run() has to do, counted in advance. Throws SimulationError("no-route").
+  virtual WorkCount work(const Platform& platform, Bytes size, const RunOptions& options) const = 0;
   /// Null: it runs with one seed, and a scenario that has "seeds" is refused.
   virtual const RepetitionSummary* repetitions() const { return nullptr; }
 

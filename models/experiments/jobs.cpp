@@ -6,6 +6,7 @@
 
 #include "models/execution/by_packets.hpp"
 #include "models/execution/candidate.hpp"
+#include "models/execution/work_of_collective.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/table.hpp"
 #include "sim/words.hpp"
@@ -144,6 +145,10 @@ std::vector<Record> JobsExperiment::run(const Run& run) const {
   record.ports =
       port_lines(label, result.simulated.network.ports, *platform.cluster->fabric, result.simulated.network.observed);
   return {record};
+}
+
+WorkCount JobsExperiment::work(const Platform& platform, Bytes size, const RunOptions& options) const {
+  return work_of(setup_.request(platform, size, simulation_options(platform, options)));
 }
 
 std::vector<const Column*> JobsExperiment::columns(bool /*seeds*/) const {

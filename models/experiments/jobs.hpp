@@ -53,6 +53,7 @@ class JobsExperiment : public Experiment {
   std::span<const Bytes> sizes() const override { return setup_.common.sizes; }
   std::string label(Bytes size) const override;
   std::vector<Record> run(const Run& run) const override;
+  WorkCount work(const Platform& platform, Bytes size, const RunOptions& options) const override;
   std::vector<const Column*> columns(bool seeds) const override;
   std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
   std::string participants() const override;

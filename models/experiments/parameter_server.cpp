@@ -5,6 +5,7 @@
 #include "models/execution/simulate.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/traffic.hpp"
+#include "models/training/parameter_server/work_of_servers.hpp"
 #include "sim/format.hpp"
 #include "topologies/cluster.hpp"
 
@@ -138,6 +139,12 @@ std::vector<Record> ParameterServerExperiment::run(const Run& run) const {
   put_packets(result.network.packets, true, record);
   record.effort = fmt::format("{} events", result.events);
   return {record};
+}
+
+WorkCount ParameterServerExperiment::work(const Platform& platform, Bytes size, const RunOptions& options) const {
+  ParameterServerSetup setup = config_.setup;
+  setup.parameters = size;
+  return work_of(setup, *platform.cluster, simulation_options(platform, options));
 }
 
 namespace {

@@ -21,6 +21,7 @@ class ParameterServerExperiment : public Experiment {
   std::string_view sizes_key() const override { return "parameters"; }
   std::string label(Bytes size) const override;
   std::vector<Record> run(const Run& run) const override;
+  WorkCount work(const Platform& platform, Bytes size, const RunOptions& options) const override;
   const RepetitionSummary* repetitions() const override;
   std::vector<const Column*> columns(bool seeds) const override;
   /// As ExperimentKind::figures.

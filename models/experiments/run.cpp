@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/effort.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -15,6 +16,10 @@ namespace athanor {
 
 namespace {
 
+constexpr Column kBudget{"budget_s"};  ///< of `--budget`, where the network is simulated in less detail for it
+constexpr Column kAskedNetwork{"asked_network"};          ///< beside it: what the scenario asks for
+constexpr Column kSimulatedNetwork{"simulated_network"};  ///< beside it: what was simulated in its place
+
 /// One case while it runs.
 class Runner {
  public:
@@ -24,6 +29,7 @@ class Runner {
             scenario_case.experiment->subject());
     head_.put(kScenario, scenario.path);
     head_.put(kCase, scenario.has_cases ? scenario_case.name : "");
+    if (scenario_case.budget) { put_budget(*scenario_case.budget); }
     for (const std::uint64_t seed : scenario_case.seeds) {
       platforms_.push_back(with_seed(scenario_case.platform, seed));
     }
@@ -42,6 +48,12 @@ class Runner {
  private:
   bool interrupted() const {
     return options_.stop.stop_requested() || (observer_.interrupted && observer_.interrupted());
+  }
+
+  void put_budget(const Budget& budget) {
+    head_.put(kBudget, budget.seconds);
+    head_.put(kAskedNetwork, level_text(budget.asked));
+    head_.put(kSimulatedNetwork, level_text(case_.platform.network));
   }
 
   bool run_size(Bytes size, const std::string& count) {
@@ -94,6 +106,12 @@ std::string network_text(const Case& scenario_case) {
                      scenario_case.experiment->repetitions()->shown);
 }
 
+std::string budget_text(const Budget& budget, const NetworkSettings& network) {
+  return fmt::format("{}: {} in place of {}, which would take about {}; this takes about {}",
+                     duration_text(budget.seconds), level_text(network), level_text(budget.asked),
+                     duration_text(budget.asked_seconds), duration_text(budget.expected_seconds));
+}
+
 }  // namespace
 
 bool run(const Scenario& scenario, const Case& scenario_case, const RunOptions& options, const RunObserver& observer) {
@@ -134,6 +152,9 @@ Heading heading_of(const Scenario& scenario, const Case& scenario_case) {
       std::stable_partition(own.begin(), own.end(), [](const auto& line) { return line.first != "measurement"; });
   heading.lines.insert(heading.lines.end(), own.begin(), measured);
   heading.lines.emplace_back("network", network_text(scenario_case));
+  if (scenario_case.budget) {
+    heading.lines.emplace_back("budget", budget_text(*scenario_case.budget, platform.network));
+  }
   heading.lines.insert(heading.lines.end(), measured, own.end());
   return heading;
 }

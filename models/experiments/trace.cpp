@@ -7,6 +7,7 @@
 #include "models/experiments/collective.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/workload_columns.hpp"
+#include "models/workload/work_of_workload.hpp"
 #include "sim/words.hpp"
 
 namespace athanor {
@@ -81,6 +82,10 @@ std::vector<Record> TraceExperiment::run(const Run& run) const {
   record.remarks.insert(record.remarks.end(), done.notes.begin(), done.notes.end());
   record.effort = work_text(done.result);
   return {record};
+}
+
+WorkCount TraceExperiment::work(const Platform& platform, Bytes /*size*/, const RunOptions& options) const {
+  return work_of(config_.trace->workload, pricing(platform, options));
 }
 
 void TraceExperiment::put_interval(const Platform& platform, const WorkloadRun& run, Record& record) const {

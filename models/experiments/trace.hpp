@@ -22,6 +22,7 @@ class TraceExperiment : public WorkloadExperiment {
   std::string variant() const override { return std::string(name(config_.trace->format)); }
   std::uint32_t ranks() const override { return config_.trace->ranks; }
   std::vector<Record> run(const Run& run) const override;
+  WorkCount work(const Platform& platform, Bytes size, const RunOptions& options) const override;
   std::vector<const Column*> columns(bool seeds) const override;
   /// As ExperimentKind::figures.
   static std::vector<const Column*> figures();

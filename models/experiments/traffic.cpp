@@ -8,6 +8,7 @@
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/table.hpp"
 #include "models/traffic/simulate_traffic.hpp"
+#include "models/traffic/work_of_traffic.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "topologies/cluster.hpp"
@@ -164,6 +165,11 @@ std::vector<Record> TrafficExperiment::run(const Run& run) const {
   if (run.options.flows) { record.flows = flow_lines(matrix, simulated, run); }
   record.effort = fmt::format("{} messages, {} events", summary.messages, simulated.events);
   return {record};
+}
+
+WorkCount TrafficExperiment::work(const Platform& platform, Bytes size, const RunOptions& options) const {
+  return work_of(make_traffic(traffic_, size, platform.seed), *platform.cluster, platform.seed,
+                 simulation_options(platform, options));
 }
 
 namespace {

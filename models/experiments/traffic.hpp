@@ -20,6 +20,7 @@ class TrafficExperiment : public Experiment {
   std::span<const Bytes> sizes() const override { return traffic_.sizes; }
   std::string label(Bytes size) const override;
   std::vector<Record> run(const Run& run) const override;
+  WorkCount work(const Platform& platform, Bytes size, const RunOptions& options) const override;
   const RepetitionSummary* repetitions() const override;
   std::vector<const Column*> columns(bool seeds) const override;
   /// As ExperimentKind::figures.

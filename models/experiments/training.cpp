@@ -10,6 +10,7 @@
 #include "models/experiments/scenario/training_gpus.hpp"
 #include "models/experiments/workload_columns.hpp"
 #include "models/software/profile.hpp"
+#include "models/workload/work_of_workload.hpp"
 #include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 
@@ -276,6 +277,10 @@ std::vector<Record> TrainingExperiment::run(const Run& run) const {
   record.remarks.insert(record.remarks.end(), all.begin(), all.end());
   record.effort = work_text(result.workload);
   return {record};
+}
+
+WorkCount TrainingExperiment::work(const Platform& platform, Bytes /*size*/, const RunOptions& options) const {
+  return work_of(workload_of(training_->setup), pricing(platform, options));
 }
 
 std::vector<const Column*> TrainingExperiment::columns(bool /*seeds*/) const {

@@ -55,6 +55,7 @@ class TrainingExperiment : public WorkloadExperiment {
   std::string variant() const override { return training_->setup.model.name; }
   std::uint32_t ranks() const override { return ranks_; }
   std::vector<Record> run(const Run& run) const override;
+  WorkCount work(const Platform& platform, Bytes size, const RunOptions& options) const override;
   std::vector<const Column*> columns(bool seeds) const override;
   /// As ExperimentKind::figures.
   static std::vector<const Column*> figures();

@@ -293,7 +293,7 @@ CallEstimate CollectiveTimer::run(const EndpointGroups& groups, const Question& 
     job.nccl = nccl;
     if (rings) { job.overrides.channels = channels(group, question.kind); }
   }
-  const JobsResult result = run_jobs(request);
+  const JobsResult result = settings_.run(request);
   ++simulated_;
   settled_steps_ += result.simulated.settled_steps;
   if (result.simulated.network.packets) { packets_.add(*result.simulated.network.packets); }

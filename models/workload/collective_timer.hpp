@@ -31,6 +31,8 @@ struct PricingSettings {
   /// Groups over several nodes have a ring for each rank of a node, so that each of them has its own NIC; else the
   /// profile's channels.
   bool ring_per_rank = false;
+  /// What simulates the groups of a call: run_jobs(), or something that takes note of what would be simulated.
+  std::function<JobsResult(const JobsRequest&)> run = run_jobs;
 };
 
 /// At packet level, of several runs together.

@@ -4,6 +4,7 @@
 
 #include "sim/config/field_value.hpp"
 #include "sim/parse.hpp"
+#include "tools/cli/expected_end.hpp"
 
 namespace athanor {
 
@@ -60,9 +61,16 @@ std::vector<Scenario> read_scenarios(const CommonOptions& common, const Scenario
 }
 
 bool run_case(const Scenario& scenario, const Case& scenario_case, const RunOptions& options,
-              const CommonOptions& common, const Streams& streams, const std::function<void(Record)>& see) {
+              const CommonOptions& common, const Streams& streams, const std::function<void(Record)>& see,
+              ExpectedEnd* end) {
   Progress progress(streams, !common.quiet);
-  const RunObserver observer{.begins = [&](const std::string& what) { progress.show(what); },
+  const auto begins = [&](const std::string& what) {
+    if (end == nullptr) { return progress.show(what); }
+    progress.clear();
+    end->begins(ExpectedEnd::Clock::now());
+    progress.show(what, [end] { return end->text(ExpectedEnd::Clock::now()); });
+  };
+  const RunObserver observer{.begins = begins,
                              .ends =
                                  [&](Record record) {
                                    progress.clear();

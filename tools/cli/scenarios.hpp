@@ -10,6 +10,8 @@
 
 namespace athanor {
 
+class ExpectedEnd;
+
 /// How a command line changes scenarios and their runs.
 struct ScenarioOptions {
   std::vector<std::string> settings;  ///< --set
@@ -35,9 +37,11 @@ std::vector<Scenario> read_scenarios(const std::vector<std::string>& paths, cons
 std::vector<Scenario> read_scenarios(const CommonOptions& common, const ScenarioOptions& options);
 
 /// Runs a case and gives each row to `see` as soon as it is known. Progress, and with --verbose what each row took to
-/// simulate, go to err. False: the user interrupts. Throws as run().
+/// simulate, go to err. False: the user interrupts. Throws as run(). `end`: of this and the cases after it, which
+/// progress then tells; null: nobody knows.
 bool run_case(const Scenario& scenario, const Case& scenario_case, const RunOptions& options,
-              const CommonOptions& common, const Streams& streams, const std::function<void(Record)>& see);
+              const CommonOptions& common, const Streams& streams, const std::function<void(Record)>& see,
+              ExpectedEnd* end = nullptr);
 
 /// What the case's cluster is made of, with what presets and the scenario say of prices.
 Bill bill_of(const Case& scenario_case, const PriceList& published);

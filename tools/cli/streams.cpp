@@ -1,5 +1,10 @@
 #include "tools/cli/streams.hpp"
 
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
 #include <fmt/core.h>
 
 #include "sim/printable.hpp"
@@ -28,13 +33,37 @@ void complain(const Streams& streams, std::string_view text) { say(streams, kRed
 
 void warn(const Streams& streams, std::string_view text) { say(streams, kYellow, "warning", text); }
 
-void Progress::show(std::string_view text) {
-  if (!on_) { return; }
+void Progress::write(std::string_view text) {
+  if (streams_.progress_lines) { return tell(streams_, text); }
   streams_.err(fmt::format("{}{}", kEraseLine, printable(text)));
   shown_ = true;
 }
 
+void Progress::show(std::string_view text) {
+  renewing_ = {};
+  if (on_) { write(text); }
+}
+
+void Progress::show(std::string_view text, std::function<std::string()> more) {
+  renewing_ = {};
+  if (!on_) { return; }
+  write(fmt::format("{}{}", text, more()));
+  const std::chrono::seconds period(streams_.progress_lines ? 10 : 1);
+  renewing_ =
+      std::jthread([this, period, text = std::string(text), more = std::move(more)](const std::stop_token& stop) {
+        std::mutex sleeping;
+        std::condition_variable_any wakes;
+        for (;;) {
+          std::unique_lock lock(sleeping);
+          wakes.wait_for(lock, stop, period, [] { return false; });
+          if (stop.stop_requested()) { return; }
+          write(fmt::format("{}{}", text, more()));
+        }
+      });
+}
+
 void Progress::clear() {
+  renewing_ = {};
   if (!shown_) { return; }
   streams_.err(kEraseLine);
   shown_ = false;

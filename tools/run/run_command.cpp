@@ -7,11 +7,13 @@
 #include "models/experiments/table.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
+#include "sim/parse.hpp"
 #include "sim/printable.hpp"
 #include "sim/timeline.hpp"
 #include "tools/cli/command.hpp"
 #include "tools/cli/machine_readable.hpp"
 #include "tools/cli/scenarios.hpp"
+#include "tools/run/expected_effort.hpp"
 #include "tools/run/result_sink.hpp"
 
 namespace athanor {
@@ -24,6 +26,9 @@ struct RunCommandOptions {
   std::optional<std::string> trace, flows, ports;
   bool strict = false;
   bool dry_run = false;
+  bool estimate = false;
+  bool progress = false;
+  std::optional<Time> budget;
 };
 
 void visit(OptionFields& fields, RunCommandOptions& options) {
@@ -37,6 +42,14 @@ void visit(OptionFields& fields, RunCommandOptions& options) {
   fields.flag("strict", options.strict,
               "ends with status 6 where a training does not fit into memory, by the estimate of it");
   fields.flag("dry-run", options.dry_run, "says what would be simulated, once all of it has been read and checked");
+  fields.flag("estimate", options.estimate,
+              "says how long it would take at each level of the network, and how much memory, without running it");
+  fields.flag("progress", options.progress,
+              "tells on stderr how far it is and when it ends, though that is no terminal");
+  fields.quantity(
+      "budget", "TIME", options.budget, &parse_time,
+      "as in 60s: simulates packets as far as that fits, else what settles is skipped (skip_error 0.01), else "
+      "flows, else the ideal network, and says so");
 }
 
 /// What a case would simulate, below what it is.
@@ -103,7 +116,7 @@ std::unique_ptr<Timeline> open_trace(const std::optional<std::string>& trace, co
 
 /// Runs a case, and prints and collects its rows. False: interrupted.
 bool run_to_table(const Scenario& scenario, const Case& scenario_case, const RunCommandOptions& options,
-                  Timeline* timeline, const Streams& streams, ResultSink& sink) {
+                  Timeline* timeline, const Streams& streams, ResultSink& sink, ExpectedEnd& end) {
   const Experiment& experiment = *scenario_case.experiment;
   const ResultTable table(experiment.columns(!scenario_case.seeds.empty()));
   sink.print(heading_of(scenario, scenario_case).text() + table.head());
@@ -113,18 +126,35 @@ bool run_to_table(const Scenario& scenario, const Case& scenario_case, const Run
   how.flows = options.flows.has_value();
   how.timeline = timeline;
   std::vector<Record> records;
-  const bool complete = run_case(scenario, scenario_case, how, options.common, streams, [&](Record record) {
+  const auto see = [&](Record record) {
     sink.print(table.lines(record));
     records.push_back(record);
     sink.add(scenario_case, std::move(record));
-  });
+  };
+  const bool complete = run_case(scenario, scenario_case, how, options.common, streams, see, &end);
   sink.print(experiment.footer(records) + (complete ? "" : interruption_line()));
   return complete;
 }
 
-ExitCode run(const RunCommandOptions& options, const Streams& streams) {
+/// Of --budget. Throws UsageError where nothing fits into it.
+double seconds_of(Time budget) {
+  if (budget > Time::zero()) { return seconds(budget); }
+  throw UsageError("run: --budget: nothing takes no time; allow more than 0, as in --budget 60s");
+}
+
+/// With progress where it was asked for.
+Streams with_progress(const Streams& streams, bool asked) {
+  Streams other = streams;
+  other.progress_lines = asked && !streams.progress;
+  other.progress = asked || streams.progress;
+  return other;
+}
+
+ExitCode run(const RunCommandOptions& options, const Streams& given) {
+  const Streams streams = with_progress(given, options.progress);
   ResultSink sink(options.common, {options.scenario.csv, options.flows, options.ports}, streams);
-  const std::vector<Scenario> scenarios = read_scenarios(options.common, options.scenario);
+  std::vector<Scenario> scenarios = read_scenarios(options.common, options.scenario);
+  if (options.budget) { keep_to_budget(scenarios, seconds_of(*options.budget), run_options_of(options.scenario)); }
   require_ability(options.flows.has_value(), scenarios, Ability::flows);
   require_ability(options.ports.has_value(), scenarios, Ability::ports);
   require_ability(options.strict, scenarios, Ability::memory);
@@ -134,7 +164,12 @@ ExitCode run(const RunCommandOptions& options, const Streams& streams) {
     }
     return ExitCode::ok;
   }
+  if (options.estimate) {
+    tell_efforts(scenarios, run_options_of(options.scenario), options.common, streams);
+    return ExitCode::ok;
+  }
   const std::unique_ptr<Timeline> timeline = open_trace(options.trace, scenarios);
+  ExpectedEnd end = expect(scenarios, run_options_of(options.scenario), options.common, streams);
   bool complete = true;
   bool first = true;
   for (const Scenario& scenario : scenarios) {
@@ -142,7 +177,7 @@ ExitCode run(const RunCommandOptions& options, const Streams& streams) {
       if (!complete) { break; }
       sink.print(first ? version_line() : "\n");
       first = false;
-      complete = run_to_table(scenario, each, options, timeline.get(), streams, sink);
+      complete = run_to_table(scenario, each, options, timeline.get(), streams, sink, end);
     }
   }
   if (timeline) { timeline->close(); }

@@ -18,6 +18,14 @@ class JsonValue;
 class Problems;
 class TraceCache;
 
+/// Why a case is simulated in less detail than its scenario asks for.
+struct Budget {
+  NetworkSettings asked;        ///< what the scenario says
+  double seconds = 0;           ///< that all cases together may take
+  double asked_seconds = 0;     ///< that this one is expected to take as it was asked for
+  double expected_seconds = 0;  ///< and as it is simulated
+};
+
 /// One experiment on one platform.
 struct Case {
   std::string name;
@@ -27,6 +35,7 @@ struct Case {
   PriceList prices;                                     ///< of the cluster's parts, as far as the scenario says them
   std::vector<std::uint64_t> seeds;                     ///< of repetitions; empty: one run, with the platform's
   std::shared_ptr<const Experiment> experiment;
+  std::optional<Budget> budget = {};          ///< that took detail from it; none: it is as it was asked for
   std::shared_ptr<const JsonValue> text;      ///< as it was read, its patch applied; only with an open plan or resolved
   std::shared_ptr<const JsonValue> resolved;  ///< with its defaults filled in; only when asked for
 

@@ -124,6 +124,10 @@ StepResult PreparedStep::run(const ComputeProfile& compute, const WorkloadOption
   return run_step(setup_, work_of(setup_, schedule_, compute), estimates_, compute, options);
 }
 
+Workload workload_of(const TrainingSetup& setup) {
+  return work_of(setup, schedule_of(setup.plan), setup.compute).workload;
+}
+
 StepResult simulate_step(const TrainingSetup& setup, CollectiveTimer& timer, const WorkloadOptions& options) {
   const StepWork work = work_of(setup, schedule_of(setup.plan), setup.compute);
   StepResult result = run_step(setup, work, estimate_all(work.workload, timer), setup.compute, options);

@@ -75,6 +75,9 @@ class PreparedStep {
   WorkloadEstimates estimates_;
 };
 
+/// What all ranks do together in a step. Throws as PreparedStep.
+Workload workload_of(const TrainingSetup& setup);
+
 /// One step in the steady state. Throws as PreparedStep.
 StepResult simulate_step(const TrainingSetup& setup, CollectiveTimer& timer, const WorkloadOptions& options);
 
