@@ -197,7 +197,7 @@ TEST_CASE(
   const CaseEffort effort = effort_of(only, {});
   check_memory(scenario, only, effort, effort.bytes, {});
   try {
-    check_memory(scenario, only, effort, effort.bytes * 0.99, {});
+    check_memory(scenario, only, effort, effort.bytes * 0.6, {});
     FAIL("it is not refused");
   } catch (const SimulationError& error) {
     const std::string what = error.what();
