@@ -41,8 +41,8 @@ Case at_level(const Case& scenario_case, const NetworkSettings& network, const B
 /// effort_of().
 void keep_to_budget(std::vector<Scenario>& scenarios, double seconds, const RunOptions& options);
 
-/// Refuses cases that need more memory than so many bytes: SimulationError("too-large"), with how much that would be,
-/// and what to change.
+/// Refuses cases that need more memory than so many bytes, beyond what an estimate is uncertain by:
+/// SimulationError("too-large"), with how much that would be, and what to change.
 void check_memory(const Scenario& scenario, const Case& scenario_case, const CaseEffort& effort, double most_bytes,
                   const RunOptions& options);
 

@@ -192,12 +192,12 @@ TEST_CASE(
     "what needs more memory than there is is refused before it runs, with what it would need and what to change") {
   const Folder folder;
   const Library library(ATHANOR_TEST_SCENARIOS);
-  const Scenario scenario = read_scenario(folder.write("s.json", long_run()), library);
+  const Scenario scenario = read_scenario(folder.write("s.json", long_run(1024)), library);
   const Case& only = scenario.cases.front();
   const CaseEffort effort = effort_of(only, {});
   check_memory(scenario, only, effort, effort.bytes, {});
   try {
-    check_memory(scenario, only, effort, effort.bytes * 0.99, {});
+    check_memory(scenario, only, effort, effort.bytes * 0.6, {});
     FAIL("it is not refused");
   } catch (const SimulationError& error) {
     const std::string what = error.what();
