@@ -174,18 +174,18 @@ class Sampler {
   void compare_nodes(std::uint32_t ranks) {
     const std::uint32_t node = std::max(cluster_.endpoints_per_node, 1U);
     const Spread nodes(ranks / node, kNodes);
-    std::set<std::uint64_t> ports;
+    std::set<std::uint64_t> shapes;
     for (std::uint64_t i = 0; i < nodes.looked_at; ++i) {
       const auto first = static_cast<std::uint32_t>(nodes.at(i) * node);
-      std::uint64_t sum = 0;
+      std::uint64_t shape = 0;
       for (AgentId agent{first}; agent.value < first + std::min(node, kNeighbours); ++agent.value) {
         for (LaneId lane{0}; lane.value < schedule_.lanes(agent); ++lane.value) {
-          sum += schedule_.lane(agent, lane).out_ports;
+          shape = join_hash(shape, schedule_.lane(agent, lane).out_ports);
         }
       }
-      ports.insert(sum);
+      shapes.insert(shape);
     }
-    result_.uneven = ports.size() > 1;
+    result_.uneven = shapes.size() > 1;
   }
 
   void count_kind(AgentId agent, LaneId number) {

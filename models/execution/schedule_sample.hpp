@@ -20,7 +20,7 @@ struct ScheduleSample {
   double links_crossed = 0;  ///< by connections, each link as often as one crosses it
   double kinds = 0;          ///< lanes that differ in their place in a node, their program or their length
   double steps = 0;          ///< of the longest loop
-  bool uneven = false;       ///< nodes differ in how many connections begin in them, as those of trees do
+  bool uneven = false;       ///< nodes differ in how many connections begin in their lanes, as those of trees do
   bool waits = false;   ///< primitives that wait for other lanes, or begin on parts of messages: their order matters
   bool filled = false;  ///< connections that begin in one node fill a link together
 };

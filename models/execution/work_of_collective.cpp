@@ -84,7 +84,8 @@ double left_by_repetition(const Subject& subject, const SimulationOptions& optio
   if (!subject.needs_events() && sample.repeated == 0) { return 1; }
   if (!options.repeat_loops || sample.primitives == 0) { return 1; }
   const double loops = 1 / std::max(1e-9, 1 - sample.repeated / sample.primitives);
-  const double of_loops = std::min(1.0, kLoopsUntilAlike / loops);
+  const bool never = sample.uneven && sample.filled;  // nodes that differ and share links keep no common pace
+  const double of_loops = never ? 1 : std::min(1.0, kLoopsUntilAlike / loops);
   const double of_steps = std::min(kStepsUntilAlike, kMostSteps / std::max(1.0, sample.steps));
   return loops < 2 && sample.steps >= kLongLoop ? of_steps : of_loops;
 }
