@@ -90,7 +90,8 @@ class PacketNetwork final : public Network, public Actor, private FastForwardClo
     std::exception_ptr failure;
   };
 
-  Time now() const override { return first().now(); }
+  /// The simulator is behind while hosts act, and before them when anybody else does.
+  Time now() const override { return std::max(first().now(), simulator_.now()); }
   void look_at(Time when) override { at(when, Kind::look, 0); }
   void thaw_at(std::uint32_t part, Time when) override { at(when, Kind::thaw, part); }
   void milestone_at(ConnectionId flow, Time when) override { at(when, Kind::milestone, flow.value); }
