@@ -39,8 +39,7 @@ PacketNetwork::PacketNetwork(Simulator& simulator, const PacketTopology& plan, c
       name_([](LinkIndex link) { return fmt::format("link {}", link.value); }),
       free_(plan.flows.size()) {
   parts_.push_back(std::make_unique<PacketPart>(plan, transport, seed, window_));
-  const bool reaches = transport.control->words().receivers_ask || first().links().telemetry() != nullptr;
-  if (pace.threads > 1 && !reaches) { divide(pace.threads); }
+  if (pace.threads > 1 && transport.control->words().keeps_to_hosts()) { divide(pace.threads); }
 }
 
 void PacketNetwork::divide(std::uint32_t threads) {

@@ -44,8 +44,7 @@ class PacketNetwork final : public Network, public Actor, private FastForwardClo
   /// How errors name a link; before, by its number.
   void name_links(std::function<std::string(LinkIndex)> name) { name_ = std::move(name); }
 
-  /// Threads that it uses. One where the control of the transport reaches from host to host by other ways than packets:
-  /// telemetry, and receivers that ask.
+  /// Threads that it uses: one where the control of the transport does not keep to hosts (ControlWords).
   std::uint32_t threads() const { return static_cast<std::uint32_t>(parts_.size()); }
 
   /// Events that follow may throw SimulationError("deadlock"), which names links whose ports wait for each other in a
