@@ -23,6 +23,12 @@ void Simulator::at(Time when, ActorId actor, std::uint64_t what) {
   queue_.push({when, scheduled_++ << kActorBits | actor.value, what});
 }
 
+void Simulator::at_rank(Time when, ActorId actor, std::uint64_t what, std::uint64_t rank) {
+  require(when >= now_, "an event at {} ps lies before now, {} ps", when.count(), now_.count());
+  require(rank < kRanks, "rank {} of an event", rank);
+  queue_.push({when, (kRanks | rank) << kActorBits | actor.value, what});
+}
+
 void Simulator::at_end_of_instant(ActorId actor) {
   if (asked_[actor.value]) { return; }
   asked_[actor.value] = true;

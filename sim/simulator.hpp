@@ -39,6 +39,15 @@ class Simulator {
   /// Requires when >= now().
   void at(Time when, ActorId actor, std::uint64_t what);
 
+  /// Behind all events of the same time that were given to at(), whenever those were scheduled; among themselves the
+  /// lower `rank` first, of equal ones the lower actor. So their order depends on nothing but what they are.
+  /// Requires when >= now() and rank < kRanks.
+  void at_rank(Time when, ActorId actor, std::uint64_t what, std::uint64_t rank);
+  static constexpr std::uint64_t kRanks = std::uint64_t{1} << 55U;
+
+  /// When the next event is due; Time::max(): there is none.
+  Time next() const { return queue_.empty() ? Time::max() : queue_.top().when; }
+
   /// Calls the actor's on_end_of_instant once before time advances; asking again meanwhile changes nothing. Who asked
   /// first is called first; whatever that causes at this instant happens before the next one is called.
   void at_end_of_instant(ActorId actor);

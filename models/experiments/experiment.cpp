@@ -1,6 +1,8 @@
 #include "models/experiments/experiment.hpp"
 
+#include <algorithm>
 #include <numeric>
+#include <thread>
 
 #include <fmt/core.h>
 
@@ -44,6 +46,7 @@ std::string circle_warning(const Platform& platform) {
 SimulationOptions simulation_options(const Platform& platform, const RunOptions& options) {
   SimulationOptions simulation;
   static_cast<NetworkSettings&>(simulation) = platform.network;
+  simulation.threads = std::min(options.threads, std::max(1U, std::thread::hardware_concurrency()));
   simulation.count_ports = options.ports;
   simulation.classes = options.classes;
   simulation.repeat_loops = options.repeat_loops;

@@ -54,6 +54,7 @@ struct Reference;
 struct RunOptions {
   bool classes = true;           ///< simulate one of each class of equal agents (exact)
   bool repeat_loops = true;      ///< multiply loops that repeat (exact)
+  std::uint32_t threads = 1;     ///< of one simulation, at most; no more are used than the machine has processors
   bool ports = false;            ///< Record::ports
   bool flows = false;            ///< Record::flows
   Timeline* timeline = nullptr;  ///< draws what is simulated; null: nothing does

@@ -40,7 +40,9 @@ FabricNetwork::FabricNetwork(Simulator& simulator, const FabricConnections& conn
     case NetworkLevel::flow: beneath_ = std::make_unique<FlowNetwork>(simulator, carried.graph, above); break;
     case NetworkLevel::packet:
       layout_ = packet_topology(carried, fabric, options.packet);
-      auto packets = std::make_unique<PacketNetwork>(simulator, layout_->plan, options.packet.transport, seed, above);
+      const std::uint32_t threads = threads_hindrance(options).empty() ? options.threads : 1;
+      auto packets = std::make_unique<PacketNetwork>(simulator, layout_->plan, options.packet.transport, seed, above,
+                                                     PacketNetwork::Pace{.threads = threads});
       if (options.count_ports) { packets->count_ports(); }
       if (options.skip_error > Ratio{0, 1} && !options.count_ports) {  // counters of ports know no rates
         packets->skip_settled(options.skip_error);

@@ -13,6 +13,17 @@ std::string_view name(NetworkLevel level) {
   return "";
 }
 
+std::string_view threads_hindrance(const NetworkSettings& settings) {
+  if (settings.level != NetworkLevel::packet) { return "only packets are simulated on several"; }
+  if (settings.skip_error > Ratio{0, 1}) {
+    return "\"skip_error\" leaves out what has settled anywhere in the network";
+  }
+  const ControlWords& control = settings.packet.transport.control->words();
+  if (control.telemetry) { return "the \"control\" reads what switches write into packets"; }
+  if (control.receivers_ask) { return "the \"control\" lets receivers ask for packets"; }
+  return "";
+}
+
 void visit(Fields& fields, NetworkSettings& settings) {
   fields.optional("level", settings.level,
                   "ideal: no contention; flow: links are shared, max-min fair; packet: queues and transports",

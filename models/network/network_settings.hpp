@@ -40,9 +40,14 @@ struct NetworkSettings {
 };
 void visit(Fields& fields, NetworkSettings& settings);
 
+/// Why a network is simulated on one thread, however many are offered, in words that follow "on one thread: "; "": it
+/// is not.
+std::string_view threads_hindrance(const NetworkSettings& settings);
+
 /// How a network is simulated, and what is counted.
 struct NetworkOptions : NetworkSettings {
   bool count_ports = false;   ///< NetworkUse::ports
+  std::uint32_t threads = 1;  ///< at packet level, at most: see threads_hindrance(); changes no result
   bool each_link = false;     ///< NetworkUse::loads has every link, not one of each class
   std::stop_token stop = {};  ///< of the Simulator
 };

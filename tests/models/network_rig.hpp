@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <tuple>
 #include <vector>
 
 #include "models/network/network.hpp"
@@ -58,15 +59,23 @@ struct Log : MoveListener {
     bool operator==(const Times&) const = default;
   };
   Log(const Simulator& clock, std::size_t connections) : clock_(clock), of(connections) {}
-  void injected(ConnectionId c) override { of[c.value].injected.push_back(clock_.now()); }
-  void grain_arrived(ConnectionId c) override { of[c.value].grains.push_back(clock_.now()); }
+  void injected(ConnectionId c) override {
+    of[c.value].injected.push_back(clock_.now());
+    calls.emplace_back(clock_.now(), 'i', c.value);
+  }
+  void grain_arrived(ConnectionId c) override {
+    of[c.value].grains.push_back(clock_.now());
+    calls.emplace_back(clock_.now(), 'g', c.value);
+  }
   void delivered(ConnectionId c) override {
     of[c.value].delivered.push_back(clock_.now());
+    calls.emplace_back(clock_.now(), 'd', c.value);
     if (on_delivered) { on_delivered(c.value); }
   }
 
   const Simulator& clock_;
   std::vector<Times> of;
+  std::vector<std::tuple<Time, char, std::uint32_t>> calls;  ///< in order, by their first letters
   std::function<void(std::uint32_t)> on_delivered;
 };
 

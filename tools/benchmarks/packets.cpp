@@ -94,17 +94,17 @@ SwitchSpec lossless() {
   return spec;
 }
 
-void run(benchmark::State& state, const FatTree& tree, Bytes size) {
+void run(benchmark::State& state, const FatTree& tree, Bytes size, std::uint32_t threads) {
   const PeakMemory memory;
   double packets = 0;
   double hops = 0;
   for (auto unused : state) {
     Simulator simulator;
     Silent silent;
-    PacketNetwork network(simulator, tree.plan(), {}, 1, silent);
+    PacketNetwork network(simulator, tree.plan(), {}, 1, silent, {Time::max(), threads});
     for (const ConnectionId flow : tree.plan().flows.ids()) { network.move(flow, size); }
     simulator.run();
-    const HostCounters& sent = network.host_counters();
+    const HostCounters sent = network.host_counters();
     packets += static_cast<double>(sent.data);
     hops += static_cast<double>(sent.data + sent.replies + network.switch_counters().forwarded);
     state.counters["simulated_ms"] = seconds(simulator.now()) * 1e3;
@@ -114,7 +114,7 @@ void run(benchmark::State& state, const FatTree& tree, Bytes size) {
   state.counters["peak_MB"] = memory.megabytes();
 }
 
-/// Args: radix, Gb/s, bytes of each host.
+/// Args: radix, Gb/s, bytes of each host, threads.
 void permutation_of_packets(benchmark::State& state) {
   FatTree tree(static_cast<std::uint32_t>(state.range(0)), Bandwidth{state.range(1) * 125'000'000}, lossless());
   RandomStream random(1, "permutation");
@@ -124,13 +124,15 @@ void permutation_of_packets(benchmark::State& state) {
   for (std::uint32_t h = 0; h < tree.hosts(); ++h) {
     if (to[h] != h) { tree.connect(h, to[h], random.bits() >> 20U); }
   }
-  run(state, tree, Bytes{state.range(2)});
+  run(state, tree, Bytes{state.range(2)}, static_cast<std::uint32_t>(state.range(3)));
 }
 BENCHMARK(permutation_of_packets)
-    ->ArgNames({"radix", "Gbps", "bytes"})
-    ->Args({16, 100, 10'000'000})  // 1024 hosts
-    ->Args({8, 400, 10'000'000})   // 128 hosts
-    ->Args({32, 100, 200'000})     // 8192 hosts
+    ->ArgNames({"radix", "Gbps", "bytes", "threads"})
+    ->ArgsProduct({{16}, {100}, {10'000'000}, {1, 2}})  // 1024 hosts
+    ->ArgsProduct({{8}, {400}, {10'000'000}, {1, 2}})   // 128 hosts
+    ->ArgsProduct({{32}, {100}, {200'000}, {1, 2}})     // 8192 hosts
+    ->MeasureProcessCPUTime()
+    ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
 /// 100 hosts send to one.
@@ -138,7 +140,7 @@ void incast_of_packets(benchmark::State& state) {
   FatTree tree(16, 100_Gbps, lossless());
   RandomStream random(1, "incast");
   for (std::uint32_t h = 1; h <= 100; ++h) { tree.connect(h * 10, 0, random.bits() >> 20U); }
-  run(state, tree, 1_MiB);
+  run(state, tree, 1_MiB, 1);
 }
 BENCHMARK(incast_of_packets)->Unit(benchmark::kMillisecond);
 

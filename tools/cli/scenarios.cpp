@@ -1,5 +1,8 @@
 #include "tools/cli/scenarios.hpp"
 
+#include <algorithm>
+#include <thread>
+
 #include <fmt/core.h>
 
 #include "sim/config/field_value.hpp"
@@ -17,6 +20,17 @@ std::uint64_t seed_of(const std::string& text) {
   throw UsageError(fmt::format("--seed: '{}' is not a whole number from 0 to {}", text, kMost));
 }
 
+/// What --threads does not do for a case, in a sentence; "": it does what it says.
+std::string threads_note(std::uint32_t threads, const NetworkSettings& network) {
+  const std::uint32_t processors = std::max(1U, std::thread::hardware_concurrency());
+  if (threads == 1) { return ""; }
+  if (const std::string_view hindrance = threads_hindrance(network); !hindrance.empty()) {
+    return fmt::format("--threads {}: on one thread: {}", threads, hindrance);
+  }
+  if (threads <= processors) { return ""; }
+  return fmt::format("--threads {}: this machine has {} processors, and as many are used", threads, processors);
+}
+
 }  // namespace
 
 void visit(OptionFields& fields, ScenarioOptions& options) {
@@ -30,6 +44,8 @@ void visit(OptionFields& fields, ScenarioOptions& options) {
               "simulates every agent instead of one of each class (same result, slower)");
   fields.flag("no-repeat", options.no_repeat,
               "simulates every loop instead of multiplying those that repeat (same result, slower)");
+  fields.number("threads", "N", options.threads, 1,
+                "at packet level: simulates one network on so many threads (same result, faster); default: 1");
 }
 
 ScenarioChanges changes_of(const ScenarioOptions& options) {
@@ -42,7 +58,7 @@ ScenarioChanges changes_of(const ScenarioOptions& options) {
 }
 
 RunOptions run_options_of(const ScenarioOptions& options) {
-  return {.classes = !options.no_classes, .repeat_loops = !options.no_repeat};
+  return {.classes = !options.no_classes, .repeat_loops = !options.no_repeat, .threads = options.threads};
 }
 
 std::vector<Scenario> read_scenarios(const std::vector<std::string>& paths, const Library& library,
@@ -63,6 +79,8 @@ std::vector<Scenario> read_scenarios(const CommonOptions& common, const Scenario
 bool run_case(const Scenario& scenario, const Case& scenario_case, const RunOptions& options,
               const CommonOptions& common, const Streams& streams, const std::function<void(Record)>& see,
               ExpectedEnd* end) {
+  const std::string threads = threads_note(options.threads, scenario_case.platform.network);
+  if (!threads.empty() && !common.quiet) { tell(streams, threads); }
   Progress progress(streams, !common.quiet);
   const auto begins = [&](const std::string& what) {
     if (end == nullptr) { return progress.show(what); }

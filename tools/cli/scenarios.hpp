@@ -21,13 +21,14 @@ struct ScenarioOptions {
   std::optional<std::string> csv;  ///< a file; "": standard output
   bool no_classes = false;
   bool no_repeat = false;
+  std::uint32_t threads = 1;
 };
 /// All of them; commands that have some alone name these themselves.
 void visit(OptionFields& fields, ScenarioOptions& options);
 
 /// What --set, --case, --sizes and --seed change.
 ScenarioChanges changes_of(const ScenarioOptions& options);
-/// --no-classes and --no-repeat.
+/// --no-classes, --no-repeat and --threads.
 RunOptions run_options_of(const ScenarioOptions& options);
 
 /// Reads scenarios with all these changes. Throws ScenarioError with the problems of all files.

@@ -66,15 +66,15 @@ void Hosts::receive_in_any_order(ConnectionId flow, Receiver& receiver, const Pa
   if (pulled_) { ask_for_more(flow, packet); }
   if (packet.trimmed) { return reply(packet, PacketKind::negative, packet.number, packet.marked); }
   reply(packet, PacketKind::acknowledgement, packet.number, packet.marked);
-  receiver.there.add(packet.number);
-  while (receiver.expected < receiver.there.first()) { accept(flow, receiver); }
+  receiver.ahead += receiver.there.add(packet.number) ? 1 : 0;
+  for (; receiver.expected < receiver.there.first(); --receiver.ahead) { accept(flow, receiver); }
+  if (foresees_) { watch_arriving(flow); }
 }
 
 /// The packet that was to come. True where its message is then there.
 bool Hosts::accept(ConnectionId flow, Receiver& receiver) {
-  Sender& sender = senders_[flow];
   const PacketTopology::Flow& plan = links_.plan().flows[flow];
-  const Sender::Message message = sender.messages.at(sender.delivered_messages);
+  const Sender::Message message = receiver.messages.front();
   const Time there = clock_.now() + plan.software;
   ++receiver.expected;
   receiver.latest = clock_.now();
@@ -88,9 +88,10 @@ bool Hosts::accept(ConnectionId flow, Receiver& receiver) {
   if (last) {
     receiver.arrived = 0;
     receiver.grain_told = false;
-    ++sender.delivered_messages;
+    receiver.messages.pop();
     clock_.delivered_at(flow, there);
   }
+  if (foresees_) { watch_arriving(flow); }
   return last;
 }
 
@@ -165,7 +166,6 @@ void Hosts::missing(ConnectionId flow, const Packet& packet) {
 void Hosts::forget_acknowledged(Sender& sender) {
   while (!sender.messages.empty() && sender.messages.front().end <= sender.acknowledged) {
     sender.messages.pop();
-    --sender.delivered_messages;
     --sender.injected_messages;
     sender.sending_message -= sender.sending_message > 0 ? 1 : 0;
   }

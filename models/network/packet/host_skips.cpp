@@ -27,8 +27,8 @@ std::uint32_t Hosts::supply(ConnectionId flow) const {
 void Hosts::append(ConnectionId flow, Bytes size) { add_message(flow, size); }
 
 /// Number of the first packet of the message that is arriving. Requires that there is one.
-std::uint32_t Hosts::arriving_begin(const Sender& sender) const {
-  const Sender::Message& message = sender.messages.at(sender.delivered_messages);
+std::uint32_t Hosts::arriving_begin(const Receiver& receiver) const {
+  const Sender::Message& message = receiver.messages.front();
   return message.end -
          static_cast<std::uint32_t>(std::max<std::int64_t>(1, ceil_div(message.bytes, spec_.payload.count())));
 }
@@ -41,13 +41,13 @@ std::optional<std::uint32_t> Hosts::next_milestone(ConnectionId flow) const {
   if (sender.injected_messages < sender.messages.size()) {
     consider(sender.messages.at(sender.injected_messages).end - sender.fresh);
   }
-  if (sender.delivered_messages < sender.messages.size()) {
-    const Sender::Message& message = sender.messages.at(sender.delivered_messages);
+  if (!receiver.messages.empty()) {
+    const Sender::Message& message = receiver.messages.front();
     consider(message.end - receiver.expected);
     const Bytes grain = links_.plan().flows[flow].grain;
     if (grain > Bytes::zero() && !receiver.grain_told) {
       const std::int64_t packets = ceil_div(std::min(grain.count(), message.bytes), spec_.payload.count());
-      const std::uint32_t there = arriving_begin(sender) + static_cast<std::uint32_t>(packets);
+      const std::uint32_t there = arriving_begin(receiver) + static_cast<std::uint32_t>(packets);
       consider(there > receiver.expected ? there - receiver.expected : 0);
     }
   }
@@ -55,10 +55,10 @@ std::optional<std::uint32_t> Hosts::next_milestone(ConnectionId flow) const {
 }
 
 Bytes Hosts::arrived_after(ConnectionId flow, std::uint32_t packets) const {
-  const Sender& sender = senders_[flow];
-  if (sender.delivered_messages == sender.messages.size()) { return Bytes::zero(); }
-  const std::uint32_t there = receivers_[flow].expected + packets - arriving_begin(sender);
-  return std::min(Bytes{sender.messages.at(sender.delivered_messages).bytes}, spec_.payload * there);
+  const Receiver& receiver = receivers_[flow];
+  if (receiver.messages.empty()) { return Bytes::zero(); }
+  const std::uint32_t there = receiver.expected + packets - arriving_begin(receiver);
+  return std::min(Bytes{receiver.messages.front().bytes}, spec_.payload * there);
 }
 
 void Hosts::tell(ConnectionId flow, std::uint32_t packets) {
@@ -71,17 +71,17 @@ void Hosts::tell(ConnectionId flow, std::uint32_t packets) {
     ++sender.injected_messages;
     clock_.injected_at(flow, clock_.now());
   }
-  while (sender.delivered_messages < sender.messages.size()) {
-    const Sender::Message& message = sender.messages.at(sender.delivered_messages);
+  while (!receiver.messages.empty()) {
+    const Sender::Message& message = receiver.messages.front();
     const std::int64_t grain = ceil_div(std::min(plan.grain.count(), message.bytes), spec_.payload.count());
     if (plan.grain > Bytes::zero() && !receiver.grain_told &&
-        arriving_begin(sender) + grain <= receiver.expected + packets) {
+        arriving_begin(receiver) + grain <= receiver.expected + packets) {
       receiver.grain_told = true;
       clock_.grain_arrived_at(flow, there);
     }
     if (message.end > receiver.expected + packets) { break; }
     receiver.grain_told = false;
-    ++sender.delivered_messages;
+    receiver.messages.pop();
     clock_.delivered_at(flow, there);
   }
 }
@@ -109,8 +109,8 @@ void Hosts::skip(ConnectionId flow, Time by, std::uint32_t packets) {
     ++sender.sending_message;
   }
   receiver.arrived = 0;
-  if (sender.delivered_messages < sender.messages.size()) {
-    receiver.arrived = (receiver.expected - arriving_begin(sender)) * spec_.payload.count();
+  if (!receiver.messages.empty()) {
+    receiver.arrived = (receiver.expected - arriving_begin(receiver)) * spec_.payload.count();
   }
   control_->skip(flow, by, packets);
 }

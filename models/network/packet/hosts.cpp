@@ -22,10 +22,16 @@ Hosts::Hosts(PacketLinks& links, const TransportSpec& spec, std::uint64_t seed, 
       pulled_(spec.control->words().receivers_ask),
       notice_interval_(spec.control->notice_interval()),
       full_packet_(static_cast<std::uint32_t>((spec.payload + spec.header).count())),
-      senders_(links.plan().flows.size()),
-      receivers_(links.plan().flows.size()),
-      inlets_(pulled_ ? links.plan().links.size() : 0),
-      outlets_(links.plan().links.size()) {
+      own_(std::make_unique<All>()),
+      all_(*own_),
+      senders_(all_.senders),
+      receivers_(all_.receivers),
+      inlets_(all_.inlets),
+      outlets_(all_.outlets) {
+  senders_.resize(links.plan().flows.size());
+  receivers_.resize(links.plan().flows.size());
+  inlets_.resize(pulled_ ? links.plan().links.size() : 0);
+  outlets_.resize(links.plan().links.size());
   IdVector<ConnectionId, Bandwidth> rates;
   rates.reserve(senders_.size());
   for (const ConnectionId flow : senders_.ids()) {
@@ -35,10 +41,28 @@ Hosts::Hosts(PacketLinks& links, const TransportSpec& spec, std::uint64_t seed, 
   if (spec.window != Bytes::max()) {
     most_window_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(spec.window / spec.payload, 1, UINT32_MAX));
   }
-  control_ =
+  all_.control =
       spec.control->make({spec.payload + spec.header, spec.reply, initial_packets(spec), std::move(rates), links});
+  control_ = all_.control.get();
   for (const ConnectionId flow : senders_.ids()) { set_window(flow); }
 }
+
+Hosts::Hosts(Hosts& of, PacketLinks& links, HostClock& clock)
+    : links_(links),
+      spec_(of.spec_),
+      seed_(of.seed_),
+      clock_(clock),
+      pulled_(of.pulled_),
+      notice_interval_(of.notice_interval_),
+      full_packet_(of.full_packet_),
+      most_window_(of.most_window_),
+      foresees_(of.foresees_),
+      all_(of.all_),
+      control_(of.control_),
+      senders_(all_.senders),
+      receivers_(all_.receivers),
+      inlets_(all_.inlets),
+      outlets_(all_.outlets) {}
 
 void Hosts::set_window(ConnectionId flow) { senders_[flow].window = std::min(most_window_, control_->window(flow)); }
 
@@ -56,7 +80,10 @@ void Hosts::add_message(ConnectionId flow, Bytes size) {
   }
   const std::int64_t last = size.count() - (packets - 1) * spec_.payload.count();
   sender.end += static_cast<std::uint32_t>(packets);
-  sender.messages.push({sender.end, static_cast<std::uint32_t>(last), size.count()});
+  const Sender::Message message{sender.end, static_cast<std::uint32_t>(last), size.count()};
+  sender.messages.push(message);
+  receivers_[flow].messages.push(message);
+  if (foresees_) { watch_leaving(flow); }
   if (pulled_) {
     receivers_[flow].needed += static_cast<std::uint32_t>(packets);
     grant_first_window(flow);
@@ -162,7 +189,7 @@ std::uint32_t Hosts::payload(const Sender& sender, std::uint32_t number) const {
 std::uint32_t Hosts::path_of(ConnectionId flow, std::uint32_t number) const {
   const PacketTopology::Flow& plan = links_.plan().flows[flow];
   if (plan.paths == 1) { return plan.first_hop; }
-  const std::uint64_t hash = join_hash(join_hash(flow.value, number), counters_.repeated);
+  const std::uint64_t hash = join_hash(join_hash(flow.value, number), senders_[flow].repeated);
   return plan.first_hop + static_cast<std::uint32_t>(hash % plan.paths) * plan.hops;
 }
 
@@ -207,6 +234,7 @@ void Hosts::note_sent(ConnectionId flow, Sender& sender, std::uint32_t number, T
   }
   if (number < sender.fresh) {
     ++counters_.repeated;
+    ++sender.repeated;
     if (PortCounters* const counted = links_.counters(first_link(flow))) { ++counted->repeated; }
     return;
   }
@@ -215,6 +243,7 @@ void Hosts::note_sent(ConnectionId flow, Sender& sender, std::uint32_t number, T
     ++sender.injected_messages;
     clock_.injected_at(flow, end);
   }
+  if (foresees_) { watch_leaving(flow); }
 }
 
 /// One event at a time watches a flow, however often its deadline moves on.

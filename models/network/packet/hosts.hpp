@@ -38,6 +38,9 @@ class Hosts {
  public:
   /// `seed`: of what hosts draw.
   Hosts(PacketLinks& links, const TransportSpec& spec, std::uint64_t seed, HostClock& clock);
+  /// The hosts of another one, which lives longer, as a part of the network sees them that acts at some of them, with a
+  /// clock and counters of its own. After foresee().
+  Hosts(Hosts& of, PacketLinks& links, HostClock& clock);
 
   /// One more message of the flow, which has hops.
   void send(ConnectionId flow, Bytes size);
@@ -50,6 +53,15 @@ class Hosts {
   void pull(LinkIndex link);
 
   const HostCounters& counters() const { return counters_; }
+
+  /// From now on earliest_call() may be asked about spans up to `window`. Before any message.
+  void foresee(Time window);
+  /// Until when nothing that happens at hosts of this part causes injected_at, delivered_at or grain_arrived_at, from
+  /// now on and before `end`, which is at most a window later: then it is `end`. For the receivers of messages what is
+  /// in flight to them has to be known up to `end`.
+  Time earliest_call(Time end);
+  /// More has been given to a flow that is received at this part.
+  void watch_arriving(ConnectionId flow);
 
   // For FastForward, of flows that have stopped for a while. Packets count from where they stopped.
   /// Has it something that is not acknowledged?
@@ -106,7 +118,10 @@ class Hosts {
     std::int64_t arrived = 0;          ///< payload of the message that is arriving
     bool missing_told = false;         ///< a negative acknowledgement of `expected` is out
     bool grain_told = false;           ///< of the message that is arriving
+    bool closing = false;              ///< stands among those of which earliest_call() knows
+    std::uint32_t ahead = 0;           ///< selective: packets beyond `expected` that have arrived
     Time latest;                       ///< when the last packet in order came
+    Ring<Sender::Message> messages;    ///< that have not arrived wholly, the oldest first
     Marks there;                       ///< selective: packets that have arrived
   };
   struct Paced {
@@ -138,7 +153,13 @@ class Hosts {
            (!pulled_ || sender.credit > 0);
   }
   void add_message(ConnectionId flow, Bytes size);
-  std::uint32_t arriving_begin(const Sender& sender) const;
+  std::uint32_t arriving_begin(const Receiver& receiver) const;
+  std::uint32_t next_told(ConnectionId flow, const Receiver& receiver) const;
+  void watch_leaving(ConnectionId flow);
+  std::optional<Time> earliest_injection(ConnectionId flow);
+  std::optional<Time> earliest_arrival(ConnectionId flow, Time end);
+  template <class Each>
+  void for_last_links(ConnectionId flow, const Each& each) const;
   void queue_up(ConnectionId flow);
   Time jitter(ConnectionId flow) const;
   void line_up(ConnectionId flow, LinkIndex link, Time now);
@@ -175,13 +196,29 @@ class Hosts {
   HostClock& clock_;
   bool pulled_;                          ///< receivers ask for packets
   std::optional<Time> notice_interval_;  ///< of receivers that tell senders of marks; none: they do not
-  std::uint32_t full_packet_;            ///< bytes
-  std::unique_ptr<CongestionControl> control_;
+  /// What all parts share.
+  struct All {
+    std::unique_ptr<CongestionControl> control;
+    IdVector<ConnectionId, Sender> senders;
+    IdVector<ConnectionId, Receiver> receivers;
+    IdVector<LinkIndex, Inlet> inlets;  ///< pull only
+    IdVector<LinkIndex, Outlet> outlets;
+    Time window;                                  ///< of foresee()
+    IdVector<LinkIndex, std::uint32_t> near_end;  ///< full packets that a link carries in it, and more
+  };
+
+  std::uint32_t full_packet_;               ///< bytes
   std::uint32_t most_window_ = UINT32_MAX;  ///< packets
-  IdVector<ConnectionId, Sender> senders_;
-  IdVector<ConnectionId, Receiver> receivers_;
-  IdVector<LinkIndex, Inlet> inlets_;  ///< pull only
-  IdVector<LinkIndex, Outlet> outlets_;
+  bool foresees_ = false;
+  std::unique_ptr<All> own_;  ///< nullptr: another one has them
+  All& all_;
+  CongestionControl* control_ = nullptr;
+  IdVector<ConnectionId, Sender>& senders_;
+  IdVector<ConnectionId, Receiver>& receivers_;
+  IdVector<LinkIndex, Inlet>& inlets_;
+  IdVector<LinkIndex, Outlet>& outlets_;
+  std::vector<ConnectionId> ending_;   ///< flows sent from here that may come to the end of a message within a window
+  std::vector<ConnectionId> closing_;  ///< received here, of which there may be something to be told within a window
   HostCounters counters_;
 };
 

@@ -14,6 +14,16 @@ struct SwitchCounters {
   std::uint64_t marked = 0;
   std::uint64_t pauses = 0;        ///< frames that told a port to stop
   std::int64_t longest_queue = 0;  ///< bytes that a packet found before it
+
+  /// And what happened at others.
+  void add(const SwitchCounters& other) {
+    forwarded += other.forwarded;
+    dropped += other.dropped;
+    trimmed += other.trimmed;
+    marked += other.marked;
+    pauses += other.pauses;
+    longest_queue = longest_queue > other.longest_queue ? longest_queue : other.longest_queue;
+  }
 };
 
 /// What hosts sent, all of them together.
@@ -24,6 +34,16 @@ struct HostCounters {
   std::uint64_t notices = 0;   ///< congestion notices
   std::uint64_t pulls = 0;     ///< packets that receivers asked for
   std::uint64_t timeouts = 0;
+
+  /// And what others sent.
+  void add(const HostCounters& other) {
+    data += other.data;
+    repeated += other.repeated;
+    replies += other.replies;
+    notices += other.notices;
+    pulls += other.pulls;
+    timeouts += other.timeouts;
+  }
 };
 
 /// What was not simulated packet by packet (FastForward).

@@ -5,6 +5,35 @@
 
 namespace athanor {
 
+PacketLinks::PacketLinks(const PacketTopology& plan, LinkListener& listener)
+    : plan_(plan),
+      listener_(listener),
+      own_(std::make_unique<All>()),
+      all_(*own_),
+      ports_(all_.ports),
+      lanes_(all_.lanes),
+      counters_(all_.counters) {
+  ports_.reserve(plan.links.size());
+  lanes_.reserve(plan.links.size());
+  for (const PacketTopology::Link& link : plan.links) {
+    const PacketTopology::Device& target = plan.devices[link.target];
+    ports_.emplace_back(link.rate, link.framing);
+    const bool cut_through = !target.host && plan.switches[target.spec].cut_through;
+    lanes_.push_back({{}, 0, Time::zero(), link.latency, link.target, target.host, cut_through});
+  }
+  for (const LinkIndex link : plan.links.ids()) {
+    if (under_credits(link)) { ports_[link].await_credits(credits(link)); }
+  }
+}
+
+PacketLinks::PacketLinks(PacketLinks& of, LinkListener& listener)
+    : plan_(of.plan_),
+      listener_(listener),
+      all_(of.all_),
+      ports_(all_.ports),
+      lanes_(all_.lanes),
+      counters_(all_.counters) {}
+
 namespace {
 
 /// A class of the port at the source of a link: link * kServices + class.

@@ -26,24 +26,24 @@ class LinkListener {
   virtual void expect_arrival(LinkIndex link, Time when) = 0;
   /// The source of the link learns at `when` that a class may go on or has to stop.
   virtual void expect_pause(LinkIndex link, Time when) = 0;
+  /// As these, on a link that joins two parts of the network: what is to be told its other end, by PacketLinks::land()
+  /// or PacketLinks::learn(), before that end comes to the time of it.
+  virtual void send_away(LinkIndex link, const Flight& flight) = 0;
+  virtual void pause_away(LinkIndex link, const Port::Pause& pause) = 0;
 };
 
-/// All links of a packet network: the port at the source of each, and what is in flight on it.
+/// All links of a packet network: the port at the source of each, and what is in flight on it. The source of a link
+/// uses its port, its target what is in flight on it.
 class PacketLinks {
  public:
-  PacketLinks(const PacketTopology& plan, LinkListener& listener) : plan_(plan), listener_(listener) {
-    ports_.reserve(plan.links.size());
-    lanes_.reserve(plan.links.size());
-    for (const PacketTopology::Link& link : plan.links) {
-      const PacketTopology::Device& target = plan.devices[link.target];
-      ports_.emplace_back(link.rate, link.framing);
-      const bool cut_through = !target.host && plan.switches[target.spec].cut_through;
-      lanes_.push_back({{}, 0, Time::zero(), link.latency, link.target, target.host, cut_through});
-    }
-    for (const LinkIndex link : plan.links.ids()) {
-      if (under_credits(link)) { ports_[link].await_credits(credits(link)); }
-    }
-  }
+  /// Borrows both.
+  PacketLinks(const PacketTopology& plan, LinkListener& listener);
+  /// The links of another one, which lives longer, as a part of the network sees them that is told by `listener`.
+  PacketLinks(PacketLinks& of, LinkListener& listener);
+
+  /// The ends of the link are in two parts of the network. Before anything is sent.
+  void set_crossing(LinkIndex link) { lanes_[link].crosses = true; }
+  bool crosses(LinkIndex link) const { return lanes_[link].crosses; }
 
   /// From now on what happens at each port is counted.
   void count_ports() { counters_.resize(plan_.links.size()); }
@@ -53,10 +53,10 @@ class PacketLinks {
 
   /// From now on switches write telemetry into data packets; `packets`: see Telemetry.
   void write_telemetry(const IdVector<ConnectionId, std::uint32_t>& packets) {
-    telemetry_ = std::make_unique<Telemetry>(plan_, packets);
+    all_.telemetry = std::make_unique<Telemetry>(plan_, packets);
   }
   /// nullptr: none is written.
-  Telemetry* telemetry() const { return telemetry_.get(); }
+  Telemetry* telemetry() const { return all_.telemetry.get(); }
 
   const PacketTopology& plan() const { return plan_; }
   const PacketTopology::Link& link(LinkIndex link) const { return plan_.links[link]; }
@@ -73,14 +73,25 @@ class PacketLinks {
     lane.last = end;
     const Time left = lane.cut_through ? end - ports_[link].duration(packet.bytes) : end;
     const Time when = left + lane.latency;
-    const bool first = lane.flights.empty();
-    lane.flights.push({when, packet});
     if (packet.kind == PacketKind::data) {
       lane.carried += ports_[link].wire_bytes(packet.bytes);
     } else if (PortCounters* const counted = counters(link)) {
       counted->replies += ports_[link].wire_bytes(packet.bytes);
     }
-    if (first) { listener_.expect_arrival(link, when); }
+    if (lane.crosses) { return listener_.send_away(link, {when, packet}); }
+    land(link, {when, packet});
+  }
+  /// A packet is in flight to the target of the link.
+  void land(LinkIndex link, const Flight& flight) {
+    Lane& lane = lanes_[link];
+    const bool first = lane.flights.empty();
+    lane.flights.push(flight);
+    if (first) { listener_.expect_arrival(link, flight.when); }
+  }
+  /// The source of the link will be told of a pause.
+  void learn(LinkIndex link, const Port::Pause& pause) {
+    ports_[link].pause(pause);
+    listener_.expect_pause(link, pause.when);
   }
 
   /// The target of the link tells its source, at `now`, that a class has to stop or may go on. The frame leaves by the
@@ -91,9 +102,9 @@ class PacketLinks {
     const Time left = std::max(now, port.free()) + port.duration(kPauseFrame);
     port.hold(left);
     const Time when = left + plan_.links[back].latency;
-    ports_[link].pause({when, service, stop});
     if (PortCounters* const counted = counters(link)) { counted->told(service, stop, when); }
-    listener_.expect_pause(link, when);
+    const Port::Pause pause{when, service, stop};
+    return lanes_[link].crosses ? listener_.pause_away(link, pause) : learn(link, pause);
   }
 
   /// Does the link lead to a switch that gives credits?
@@ -114,8 +125,10 @@ class PacketLinks {
     const Time left = std::max(now, port.free()) + transfer_time(Bytes{kCreditFrame}, plan_.links[back].rate);
     port.hold(left);
     const Time when = left + plan_.links[back].latency;
+    const Port::Pause pause{when, service, false, limit};
+    if (lanes_[link].crosses) { return listener_.pause_away(link, pause); }
     const bool waited_for = plan_.devices[plan_.links[link].source].host || !ports_[link].idle();
-    ports_[link].pause({when, service, false, limit});
+    ports_[link].pause(pause);
     if (waited_for) { listener_.expect_pause(link, when); }
   }
 
@@ -139,7 +152,7 @@ class PacketLinks {
   }
   void approach_places(LinkIndex link, std::uint8_t service) const {
     ports_[link].approach_place(service);
-    lanes_[link].flights.approach_end();
+    if (!lanes_[link].crosses) { lanes_[link].flights.approach_end(); }
   }
   /// On the wire, by data packets, all headers included.
   Bytes carried(LinkIndex link) const { return Bytes{lanes_[link].carried}; }
@@ -181,14 +194,23 @@ class PacketLinks {
     DeviceIndex target;
     bool to_host = false;
     bool cut_through = false;  ///< leads to a switch that sends packets on while they arrive
+    bool crosses = false;      ///< joins two parts of the network
+  };
+  /// What all parts share.
+  struct All {
+    IdVector<LinkIndex, Port> ports;
+    IdVector<LinkIndex, Lane> lanes;
+    IdVector<LinkIndex, PortCounters> counters;  ///< empty: nothing is counted
+    std::unique_ptr<Telemetry> telemetry;
   };
 
   const PacketTopology& plan_;
   LinkListener& listener_;
-  IdVector<LinkIndex, Port> ports_;
-  IdVector<LinkIndex, Lane> lanes_;
-  IdVector<LinkIndex, PortCounters> counters_;  ///< by link; empty: not counted
-  std::unique_ptr<Telemetry> telemetry_;
+  std::unique_ptr<All> own_;  ///< nullptr: another one has them
+  All& all_;
+  IdVector<LinkIndex, Port>& ports_;
+  IdVector<LinkIndex, Lane>& lanes_;
+  IdVector<LinkIndex, PortCounters>& counters_;
 };
 
 /// Links whose ports wait for each other for ever: each was stopped by a buffer whose packets of that class all wait at

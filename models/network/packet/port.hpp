@@ -203,6 +203,8 @@ class Port {
   /// enqueues or pauses end.
   Time next_start() const;
   Time duration(std::uint32_t bytes) { return serialisation_.time(bytes, medium_); }
+  /// As duration(), for who does not own the port.
+  const Medium& medium() const { return medium_; }
   std::uint32_t wire_bytes(std::uint32_t bytes) { return serialisation_.wire_bytes(bytes, medium_); }
 
  private:

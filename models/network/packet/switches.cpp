@@ -9,9 +9,15 @@ namespace athanor {
 Switches::Switches(PacketLinks& links, std::uint64_t seed)
     : links_(links),
       seed_(mix64(seed)),
-      devices_(links.plan().devices.size()),
-      ingress_(links.plan().links.size()),
-      is_sending_(links.plan().links.size()) {
+      own_(std::make_unique<All>()),
+      devices_(own_->devices),
+      ingress_(own_->ingress),
+      limits_(own_->limits),
+      is_sending_(own_->is_sending),
+      flowlets_(own_->flowlets) {
+  devices_.resize(links.plan().devices.size());
+  ingress_.resize(links.plan().links.size());
+  is_sending_.resize(links.plan().links.size());
   for (const SwitchSpec& spec : links.plan().switches) {
     if (spec.load_balancing == LoadBalancing::flowlets) { flowlets_.resize(links.plan().flows.size()); }
   }
@@ -23,6 +29,15 @@ Switches::Switches(PacketLinks& links, std::uint64_t seed)
     }
   }
 }
+
+Switches::Switches(Switches& of, PacketLinks& links)
+    : links_(links),
+      seed_(of.seed_),
+      devices_(of.devices_),
+      ingress_(of.ingress_),
+      limits_(of.limits_),
+      is_sending_(of.is_sending_),
+      flowlets_(of.flowlets_) {}
 
 void Switches::expect(LinkIndex link) { devices_[links_.target(link)].arriving.push_back(link); }
 
@@ -127,7 +142,7 @@ inline void Switches::arrive(const Visit& visit, const Arrival& arrival, Time no
   Time ready = now;
   if (spec.cut_through) {
     // Its first bit is there; a faster port starts so late that the last bit is there in time.
-    const Time in = links_.port(packet.ingress).duration(packet.bytes);
+    const Time in = ingress_[packet.ingress].serialisation.time(packet.bytes, links_.port(packet.ingress).medium());
     ready += std::max(Time::zero(), in - port.duration(packet.bytes));
   }
   if (last && !port.is_sending() && port.passable(packet.service)) {

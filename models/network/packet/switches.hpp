@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "models/network/packet/packet_counters.hpp"
@@ -19,6 +20,9 @@ namespace athanor {
 class Switches {
  public:
   Switches(PacketLinks& links, std::uint64_t seed);
+  /// The switches of another one, which lives longer, as a part of the network sees them that works at some of them
+  /// (with what it counts, and what it needs while it works).
+  Switches(Switches& of, PacketLinks& links);
 
   /// A packet is in flight on a link to this switch, on which none was.
   void expect(LinkIndex link);
@@ -42,7 +46,9 @@ class Switches {
   struct alignas(64) Ingress {
     std::array<std::int64_t, kServices> held{};  ///< bytes that came by the link and have not left
     std::uint32_t stopped = 0;                   ///< a bit for each class that its source was told to stop
+    Serialisation serialisation;                 ///< as the port at its source has, whose own this is not
   };
+  static_assert(sizeof(Ingress) == 64, "an ingress takes a cache line");
   struct alignas(64) Device {
     std::int64_t held = 0;  ///< bytes in the buffer
     std::uint64_t draws = 0;
@@ -103,13 +109,23 @@ class Switches {
   static Time turn_of(const Port& port);
   Time next_turn(Device& device);
 
+  /// What all parts share.
+  struct All {
+    IdVector<DeviceIndex, Device> devices;
+    IdVector<LinkIndex, Ingress> ingress;
+    std::vector<std::uint32_t> limits;  ///< by link and class: credits given, in blocks; empty where nobody gives any
+    IdVector<LinkIndex, std::uint8_t> is_sending;  ///< it is in its device's `sending`
+    IdVector<ConnectionId, Flowlet> flowlets;      ///< empty where nobody uses them
+  };
+
   PacketLinks& links_;
   std::uint64_t seed_;
-  IdVector<DeviceIndex, Device> devices_;
-  IdVector<LinkIndex, Ingress> ingress_;
-  std::vector<std::uint32_t> limits_;  ///< by link and class: credits given, in blocks; empty where nobody gives any
-  IdVector<LinkIndex, std::uint8_t> is_sending_;  ///< it is in its device's `sending`
-  IdVector<ConnectionId, Flowlet> flowlets_;      ///< empty where nobody uses them
+  std::unique_ptr<All> own_;  ///< nullptr: another one has them
+  IdVector<DeviceIndex, Device>& devices_;
+  IdVector<LinkIndex, Ingress>& ingress_;
+  std::vector<std::uint32_t>& limits_;
+  IdVector<LinkIndex, std::uint8_t>& is_sending_;
+  IdVector<ConnectionId, Flowlet>& flowlets_;
   std::vector<Arrival> arrivals_;  ///< of the window, the earliest first, up to `arrivals_end_`; kNever ends them
   const Arrival* arrivals_end_ = nullptr;
   Turns turns_;                      ///< when ports have sent their packets, or may go on

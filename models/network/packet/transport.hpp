@@ -53,14 +53,15 @@ struct alignas(64) Sender {
   std::uint32_t next = 0;   ///< to send
   std::uint32_t fresh = 0;  ///< never sent
   std::uint32_t acknowledged = 0;
-  std::uint32_t window = UINT32_MAX;     ///< packets
-  std::uint32_t credit = 0;              ///< pull: packets that may be sent
-  std::uint32_t outstanding = 0;         ///< packets that were sent and neither acknowledged nor given up
-  std::uint32_t delivered_messages = 0;  ///< messages in `messages` that the receiver has whole
-  std::uint32_t injected_messages = 0;   ///< messages in `messages` whose packets have all been sent once
-  std::uint32_t sending_message = 0;     ///< which of `messages` the packet `next` belongs to
+  std::uint32_t window = UINT32_MAX;    ///< packets
+  std::uint32_t credit = 0;             ///< pull: packets that may be sent
+  std::uint32_t outstanding = 0;        ///< packets that were sent and neither acknowledged nor given up
+  std::uint32_t repeated = 0;           ///< packets that were sent not for the first time
+  std::uint32_t injected_messages = 0;  ///< messages in `messages` whose packets have all been sent once
+  std::uint32_t sending_message = 0;    ///< which of `messages` the packet `next` belongs to
   bool timer_pending = false;
   bool queued = false;          ///< stands in its port's list of flows that may send
+  bool ending = false;          ///< stands among those of which Hosts::earliest_call() knows
   Ring<Message> messages;       ///< not wholly acknowledged, the oldest first
   Ring<std::uint32_t> repeats;  ///< selective: packets to be sent again
   Marks there;                  ///< selective: packets that were acknowledged

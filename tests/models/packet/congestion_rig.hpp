@@ -44,6 +44,8 @@ inline TransportSpec transport(std::string_view control, Recovery recovery = Rec
 struct Nobody : LinkListener {
   void expect_arrival(LinkIndex, Time) override {}
   void expect_pause(LinkIndex, Time) override {}
+  void send_away(LinkIndex, const Flight&) override {}
+  void pause_away(LinkIndex, const Port::Pause&) override {}
 };
 
 /// What the transport's control is made for; all flows leave by links of kRate.

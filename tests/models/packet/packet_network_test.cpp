@@ -157,7 +157,7 @@ TEST_CASE("results do not depend on the length of the windows in which switches 
     const PacketFabric fabric = incast(6, spec, kRate, kLatency);
     std::vector<std::vector<Log::Times>> logs;
     for (const Time window : {Time::max(), 170_ns, 33_ns, 1_ns}) {
-      PacketRig rig(fabric.plan, transport, window);
+      PacketRig rig(fabric.plan, transport, {window});
       Random random(5);
       for (std::uint32_t k = 0; k < 60; ++k) {
         rig.move_at(Time{random.between(0, 200'000'000)}, static_cast<std::uint32_t>(random.between(0, 5)),

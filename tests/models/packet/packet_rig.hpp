@@ -56,10 +56,8 @@ inline PacketFabric incast(std::uint32_t senders, const SwitchSpec& spec, Bandwi
 
 /// A packet network on a simulator of its own, with a log.
 struct PacketRig {
-  PacketRig(const PacketTopology& plan, const TransportSpec& transport, Time most_window = Time::max())
-      : script(simulator),
-        log(simulator, plan.flows.size()),
-        network(simulator, plan, transport, 1, log, most_window) {}
+  PacketRig(const PacketTopology& plan, const TransportSpec& transport, PacketNetwork::Pace pace = {Time::max(), 1})
+      : script(simulator), log(simulator, plan.flows.size()), network(simulator, plan, transport, 1, log, pace) {}
   void move_at(Time when, ConnectionId flow, Bytes size) {
     script.at(when, [this, flow, size] { network.move(flow, size); });
   }

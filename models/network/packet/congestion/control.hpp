@@ -76,6 +76,11 @@ struct ControlWords {
   bool initial_window = false;  ///< it begins with ControlSite::initial_window
   bool receivers_ask = false;   ///< receivers ask for each packet beyond the first window (Hosts::pull)
   bool selective_only = false;  ///< it needs to be told of each packet
+  bool telemetry = false;       ///< it reads what switches write into packets
+
+  /// Does what it does at one host depend on nothing of other hosts but their packets? Then hosts may be simulated on
+  /// several threads.
+  bool keeps_to_hosts() const { return !receivers_ask && !telemetry; }
 };
 
 /// A congestion control as a scenario describes it. Each is a file of its own in this folder, which holds its keys,

@@ -151,7 +151,10 @@ void Hpcc::skip(ConnectionId number, Time by, std::uint32_t packets) {
 
 struct HpccControl : ControlKind {
   static ControlWords description() {
-    return {.name = "hpcc", .meaning = "windows that follow what switches write into packets", .has_keys = true};
+    return {.name = "hpcc",
+            .meaning = "windows that follow what switches write into packets",
+            .has_keys = true,
+            .telemetry = true};
   }
   void visit(Fields& fields) override {
     fields.optional("utilisation", spec_.utilisation, "That flows aim at on their busiest link", {{1, 100}, {1, 1}});
