@@ -2,6 +2,7 @@
 
 #include "models/network/packet/device_parts.hpp"
 #include "tests/models/packet/random_packets.hpp"
+#include "tests/tools/calibrate/sanitized.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
@@ -77,8 +78,9 @@ TEST_CASE("where there is much to do threads work together, with the same result
 }
 
 TEST_CASE("random fabrics, every congestion control: results do not depend on the number of threads") {
+  constexpr std::uint64_t kSeeds = kSanitized ? 2 : 6;  // which take ten times as long there
   for (const ControlEntry& control : congestion_controls()) {
-    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
       CAPTURE(control.words.name);
       CAPTURE(seed);
       const Outcome alone = outcome(seed, control, {});
