@@ -2,7 +2,7 @@
 
 #include "models/network/packet/device_parts.hpp"
 #include "tests/models/packet/random_packets.hpp"
-#include "tests/tools/calibrate/sanitized.hpp"
+#include "tests/sanitized.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;

@@ -6,7 +6,7 @@
 #include "models/software/profile.hpp"
 #include "sim/error.hpp"
 #include "tests/json_text.hpp"
-#include "tests/tools/calibrate/sanitized.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 #include "tools/calibrate/fit.hpp"
 #include "tools/calibrate/profile_file.hpp"

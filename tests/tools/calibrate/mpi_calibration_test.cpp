@@ -10,7 +10,7 @@
 #include "sim/error.hpp"
 #include "sim/file.hpp"
 #include "tests/json_text.hpp"
-#include "tests/tools/calibrate/sanitized.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 #include "tests/topologies/clusters.hpp"
 #include "topologies/cluster.hpp"

@@ -5,8 +5,8 @@
 
 #include "sim/file.hpp"
 #include "tests/json_text.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/test_files.hpp"
-#include "tests/tools/calibrate/sanitized.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 
 using namespace athanor;
