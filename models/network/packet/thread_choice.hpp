@@ -46,8 +46,8 @@ class ThreadChoice {
 
   bool together_ = true;
   bool favoured_ = true;
-  std::uint32_t left_ = 1;      ///< spans until the other is tried
-  std::uint32_t patience_ = 4;  ///< spans between two tries
+  std::uint32_t left_ = 1;        ///< spans until the other is tried
+  std::uint32_t patience_ = 4;    ///< spans between two tries
   std::array<double, 2> cost_{};  ///< seconds an event, the last time: alone, and together
   std::uint64_t events_ = 0;
   std::uint64_t windows_ = 0;
