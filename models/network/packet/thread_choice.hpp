@@ -27,8 +27,8 @@ class ThreadChoice {
   }
 
  private:
-  static constexpr std::uint64_t kLeastWindows = 16;
-  static constexpr std::uint64_t kLeastEvents = 500;
+  static constexpr std::uint64_t kLeastWindows = 4;
+  static constexpr std::uint64_t kLeastEvents = 1000;
   static constexpr std::uint32_t kSeldom = 512;  ///< spans, at most, until what was slower is tried again
 
   /// After a span of windows.
