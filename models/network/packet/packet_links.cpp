@@ -12,7 +12,9 @@ PacketLinks::PacketLinks(const PacketTopology& plan, LinkListener& listener)
       all_(*own_),
       ports_(all_.ports),
       lanes_(all_.lanes),
-      counters_(all_.counters) {
+      counters_(all_.counters),
+      crossing_(all_.crossing),
+      landed_(all_.landed) {
   ports_.reserve(plan.links.size());
   lanes_.reserve(plan.links.size());
   for (const PacketTopology::Link& link : plan.links) {
@@ -32,7 +34,18 @@ PacketLinks::PacketLinks(PacketLinks& of, LinkListener& listener)
       all_(of.all_),
       ports_(all_.ports),
       lanes_(all_.lanes),
-      counters_(all_.counters) {}
+      counters_(all_.counters),
+      crossing_(all_.crossing),
+      landed_(all_.landed) {}
+
+void PacketLinks::set_crossing(LinkIndex link) {
+  if (crossing_.empty()) {
+    crossing_.resize(plan_.links.size());
+    landed_.resize(plan_.links.size());
+  }
+  crossing_[link] = 1;
+  lanes_[link].crosses = true;
+}
 
 namespace {
 

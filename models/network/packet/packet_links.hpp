@@ -42,8 +42,8 @@ class PacketLinks {
   PacketLinks(PacketLinks& of, LinkListener& listener);
 
   /// The ends of the link are in two parts of the network. Before anything is sent.
-  void set_crossing(LinkIndex link) { lanes_[link].crosses = true; }
-  bool crosses(LinkIndex link) const { return lanes_[link].crosses; }
+  void set_crossing(LinkIndex link);
+  bool crosses(LinkIndex link) const { return !crossing_.empty() && crossing_[link] != 0; }
 
   /// From now on what happens at each port is counted.
   void count_ports() { counters_.resize(plan_.links.size()); }
@@ -61,11 +61,13 @@ class PacketLinks {
   const PacketTopology& plan() const { return plan_; }
   const PacketTopology::Link& link(LinkIndex link) const { return plan_.links[link]; }
   /// As the plan has them.
-  DeviceIndex target(LinkIndex link) const { return lanes_[link].target; }
-  bool leads_to_host(LinkIndex link) const { return lanes_[link].to_host; }
+  DeviceIndex target(LinkIndex link) const { return crosses(link) ? plan_.links[link].target : lanes_[link].target; }
+  bool leads_to_host(LinkIndex link) const {
+    return crosses(link) ? plan_.devices[plan_.links[link].target].host : lanes_[link].to_host;
+  }
   Port& port(LinkIndex link) { return ports_[link]; }
   const Port& port(LinkIndex link) const { return ports_[link]; }
-  Ring<Flight>& flights(LinkIndex link) { return lanes_[link].flights; }
+  Ring<Flight>& flights(LinkIndex link) { return crosses(link) ? landed_[link].flights : lanes_[link].flights; }
 
   /// A packet whose last bit leaves at `end`. Requires that `end` never falls.
   void launch(LinkIndex link, const Packet& packet, Time end) {
@@ -79,15 +81,10 @@ class PacketLinks {
       counted->replies += ports_[link].wire_bytes(packet.bytes);
     }
     if (lane.crosses) { return listener_.send_away(link, {when, packet}); }
-    land(link, {when, packet});
+    take(lane.flights, link, {when, packet});
   }
-  /// A packet is in flight to the target of the link.
-  void land(LinkIndex link, const Flight& flight) {
-    Lane& lane = lanes_[link];
-    const bool first = lane.flights.empty();
-    lane.flights.push(flight);
-    if (first) { listener_.expect_arrival(link, flight.when); }
-  }
+  /// A packet is in flight to the target of a link that crosses.
+  void land(LinkIndex link, const Flight& flight) { take(landed_[link].flights, link, flight); }
   /// The source of the link will be told of a pause.
   void learn(LinkIndex link, const Port::Pause& pause) {
     ports_[link].pause(pause);
@@ -104,7 +101,7 @@ class PacketLinks {
     const Time when = left + plan_.links[back].latency;
     if (PortCounters* const counted = counters(link)) { counted->told(service, stop, when); }
     const Port::Pause pause{when, service, stop};
-    return lanes_[link].crosses ? listener_.pause_away(link, pause) : learn(link, pause);
+    return crosses(link) ? listener_.pause_away(link, pause) : learn(link, pause);
   }
 
   /// Does the link lead to a switch that gives credits?
@@ -126,7 +123,7 @@ class PacketLinks {
     port.hold(left);
     const Time when = left + plan_.links[back].latency;
     const Port::Pause pause{when, service, false, limit};
-    if (lanes_[link].crosses) { return listener_.pause_away(link, pause); }
+    if (crosses(link)) { return listener_.pause_away(link, pause); }
     const bool waited_for = plan_.devices[plan_.links[link].source].host || !ports_[link].idle();
     ports_[link].pause(pause);
     if (waited_for) { listener_.expect_pause(link, when); }
@@ -143,16 +140,18 @@ class PacketLinks {
   }
   /// Memory is far on large fabrics. Bring near what is in flight on a link, in two steps; and what a packet that goes
   /// on by a link will touch, in two steps.
-  void approach_lane(LinkIndex link) const { __builtin_prefetch(&lanes_[link]); }
-  void approach_flights(LinkIndex link) const { lanes_[link].flights.approach_front(); }
+  void approach_arriving(LinkIndex link) const {
+    __builtin_prefetch(crosses(link) ? static_cast<const void*>(&landed_[link]) : &lanes_[link]);
+  }
+  void approach_flights(LinkIndex link) { flights(link).approach_front(); }
   void approach(LinkIndex link, std::uint8_t service) const {
     ports_[link].approach();
     ports_[link].approach_queue(service);
-    approach_lane(link);
+    __builtin_prefetch(&lanes_[link]);
   }
   void approach_places(LinkIndex link, std::uint8_t service) const {
     ports_[link].approach_place(service);
-    if (!lanes_[link].crosses) { lanes_[link].flights.approach_end(); }
+    lanes_[link].flights.approach_end();
   }
   /// On the wire, by data packets, all headers included.
   Bytes carried(LinkIndex link) const { return Bytes{lanes_[link].carried}; }
@@ -185,6 +184,12 @@ class PacketLinks {
   static constexpr std::uint32_t kPauseFrame = 64;  ///< bytes
   static constexpr std::uint32_t kCreditFrame = 8;  ///< bytes
 
+  void take(Ring<Flight>& flights, LinkIndex link, const Flight& flight) {
+    const bool first = flights.empty();
+    flights.push(flight);
+    if (first) { listener_.expect_arrival(link, flight.when); }
+  }
+
   /// What is in flight on a link, and what every launch has to know, in one cache line.
   struct alignas(64) Lane {
     Ring<Flight> flights;
@@ -196,8 +201,14 @@ class PacketLinks {
     bool cut_through = false;  ///< leads to a switch that sends packets on while they arrive
     bool crosses = false;      ///< joins two parts of the network
   };
+  /// What is in flight on a link that crosses: its source and its target, on two threads, touch no line of each other.
+  struct alignas(64) Landed {
+    Ring<Flight> flights;
+  };
   /// What all parts share.
   struct All {
+    IdVector<LinkIndex, std::uint8_t> crossing;  ///< empty: there is one part
+    IdVector<LinkIndex, Landed> landed;
     IdVector<LinkIndex, Port> ports;
     IdVector<LinkIndex, Lane> lanes;
     IdVector<LinkIndex, PortCounters> counters;  ///< empty: nothing is counted
@@ -211,6 +222,8 @@ class PacketLinks {
   IdVector<LinkIndex, Port>& ports_;
   IdVector<LinkIndex, Lane>& lanes_;
   IdVector<LinkIndex, PortCounters>& counters_;
+  IdVector<LinkIndex, std::uint8_t>& crossing_;
+  IdVector<LinkIndex, Landed>& landed_;
 };
 
 /// Links whose ports wait for each other for ever: each was stopped by a buffer whose packets of that class all wait at

@@ -164,7 +164,7 @@ void PacketNetwork::go_together(Time from, Time until) {
   step_.turn = 1 - step_.turn;
   step_.least = step_.reached = from;
   Time alone = step_.end;
-  if (eager_ || has_much_to_do()) {
+  if (eager_ || gains_together()) {
     alone = step_.least = std::min(step_.end, from + (eager_ ? Time{1} : window_ / kLeastShare));
     team_->run(take_step_);
     for (Progress& progress : progress_) {
@@ -220,8 +220,8 @@ void PacketNetwork::take_step_alone(Time until) {
   }
 }
 
-/// Is it worth waiting for each other? As far as the last window tells.
-bool PacketNetwork::has_much_to_do() {
+/// Is it worth waiting for each other? As far as the windows before tell.
+bool PacketNetwork::gains_together() {
   constexpr std::uint64_t kFewEvents = 64;  // of hosts, on each thread
   const std::int64_t window = step_.from / window_;
   if (window != counted_) {
@@ -230,8 +230,9 @@ bool PacketNetwork::has_much_to_do() {
     counted_ = window;
     in_window_ = acted - acted_;
     acted_ = acted;
+    choice_.note(in_window_);
   }
-  return in_window_ >= kFewEvents * threads();
+  return in_window_ >= kFewEvents * threads() && choice_.together();
 }
 
 /// Lets listeners be called when the time has come. Returns when the first of them is; Time::max(): none.

@@ -11,6 +11,7 @@
 #include "models/network/packet/fast_forward.hpp"
 #include "models/network/packet/packet_part.hpp"
 #include "models/network/packet/team.hpp"
+#include "models/network/packet/thread_choice.hpp"
 #include "sim/simulator.hpp"
 
 namespace athanor {
@@ -112,7 +113,7 @@ class PacketNetwork final : public Network, public Actor, private FastForwardClo
   void go_on();
   void go_alone(Time until);
   void go_together(Time from, Time until);
-  bool has_much_to_do();
+  bool gains_together();
   void take_step(std::uint32_t number);
   void take_step_alone(Time until);
   Time tell(PacketPart& part);
@@ -136,6 +137,7 @@ class PacketNetwork final : public Network, public Actor, private FastForwardClo
   std::function<void(std::uint32_t)> take_step_;
   Step step_;
   std::vector<Progress> progress_;
+  ThreadChoice choice_;
   std::uint64_t acted_ = 0;      ///< events of hosts up to the last full window
   std::uint64_t in_window_ = 0;  ///< events of hosts in it
   std::int64_t counted_ = 0;     ///< windows that have begun

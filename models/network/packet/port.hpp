@@ -141,6 +141,9 @@ class Port {
     leaving_service_ = packet.service;
   }
   void sent() { leaving_bytes_ = 0; }
+  /// A switch keeps a list of its ports that hold packets: is it in it?
+  bool is_listed() const { return listed_; }
+  void set_listed(bool listed) { listed_ = listed; }
 
   /// Bring near what every packet touches, then what waits, in two steps; the queue of a class; its end.
   void approach() const { __builtin_prefetch(this); }
@@ -237,6 +240,7 @@ class Port {
   std::uint8_t stopped_ = 0;  ///< a bit for each class that is stopped
   bool pausing_ = false;      ///< `pauses_` is not empty
   bool credited_ = false;     ///< `credits_` is there
+  bool listed_ = false;
   Medium medium_;
   std::unique_ptr<Ring<Pause>> pauses_;      ///< that have not begun to hold, in order of time; none: never was one
   std::array<Service, kServices> services_;  ///< of which the first two lie in one cache line each

@@ -13,11 +13,9 @@ Switches::Switches(PacketLinks& links, std::uint64_t seed)
       devices_(own_->devices),
       ingress_(own_->ingress),
       limits_(own_->limits),
-      is_sending_(own_->is_sending),
       flowlets_(own_->flowlets) {
   devices_.resize(links.plan().devices.size());
   ingress_.resize(links.plan().links.size());
-  is_sending_.resize(links.plan().links.size());
   for (const SwitchSpec& spec : links.plan().switches) {
     if (spec.load_balancing == LoadBalancing::flowlets) { flowlets_.resize(links.plan().flows.size()); }
   }
@@ -36,7 +34,6 @@ Switches::Switches(Switches& of, PacketLinks& links)
       devices_(of.devices_),
       ingress_(of.ingress_),
       limits_(of.limits_),
-      is_sending_(of.is_sending_),
       flowlets_(of.flowlets_) {}
 
 void Switches::expect(LinkIndex link) { devices_[links_.target(link)].arriving.push_back(link); }
@@ -47,7 +44,7 @@ void Switches::approach_lists(DeviceIndex device) const {
 }
 
 void Switches::approach_links(DeviceIndex device) const {
-  for (const LinkIndex link : devices_[device].arriving) { links_.approach_lane(link); }
+  for (const LinkIndex link : devices_[device].arriving) { links_.approach_arriving(link); }
   for (const LinkIndex link : devices_[device].sending) { links_.port(link).approach(); }
 }
 
@@ -151,8 +148,8 @@ inline void Switches::arrive(const Visit& visit, const Arrival& arrival, Time no
     port.enqueue(packet, ready);
     if (!port.is_sending()) { starters_.push_back(out); }
   }
-  if (!is_sending_[out]) {
-    is_sending_[out] = true;
+  if (!port.is_listed()) {
+    port.set_listed(true);
     visit.device.sending.push_back(out);
   }
   hold(visit, packet, now);
@@ -275,9 +272,9 @@ inline Time Switches::next_turn(Device& device) {
   Time next = Time::max();
   std::size_t kept = 0;
   for (const LinkIndex link : device.sending) {
-    const Port& port = links_.port(link);
+    Port& port = links_.port(link);
     if (!port.is_sending() && port.idle()) {
-      is_sending_[link] = false;
+      port.set_listed(false);
       continue;
     }
     device.sending[kept++] = link;

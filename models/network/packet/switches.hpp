@@ -114,8 +114,7 @@ class Switches {
     IdVector<DeviceIndex, Device> devices;
     IdVector<LinkIndex, Ingress> ingress;
     std::vector<std::uint32_t> limits;  ///< by link and class: credits given, in blocks; empty where nobody gives any
-    IdVector<LinkIndex, std::uint8_t> is_sending;  ///< it is in its device's `sending`
-    IdVector<ConnectionId, Flowlet> flowlets;      ///< empty where nobody uses them
+    IdVector<ConnectionId, Flowlet> flowlets;  ///< empty where nobody uses them
   };
 
   PacketLinks& links_;
@@ -124,7 +123,6 @@ class Switches {
   IdVector<DeviceIndex, Device>& devices_;
   IdVector<LinkIndex, Ingress>& ingress_;
   std::vector<std::uint32_t>& limits_;
-  IdVector<LinkIndex, std::uint8_t>& is_sending_;
   IdVector<ConnectionId, Flowlet>& flowlets_;
   std::vector<Arrival> arrivals_;  ///< of the window, the earliest first, up to `arrivals_end_`; kNever ends them
   const Arrival* arrivals_end_ = nullptr;
