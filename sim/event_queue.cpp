@@ -9,12 +9,14 @@ __extension__ using Key = unsigned __int128;
 
 /// In the order of Event::before, and compared without a branch: which of two is the earlier is hard to guess. Requires
 /// a time that is not below zero.
-Key key(const Event& event) { return Key{static_cast<std::uint64_t>(event.when.count())} << 64U | event.order; }
+template <class Moment>
+Key key(const EventAt<Moment>& event) { return Key{static_cast<std::uint64_t>(event.when.count())} << 64U | event.order; }
 
 /// The earliest of those from `first` on.
-std::size_t earliest(const std::vector<Event>& heap, std::size_t first) {
+template <class Moment>
+std::size_t earliest(const std::vector<EventAt<Moment>>& heap, std::size_t first) {
   if (first + kArity <= heap.size()) {
-    const Event* const event = &heap[first];
+    const EventAt<Moment>* const event = &heap[first];
     const std::size_t a = key(event[1]) < key(event[0]) ? 1 : 0;
     const std::size_t b = key(event[3]) < key(event[2]) ? 3 : 2;
     return first + (key(event[b]) < key(event[a]) ? b : a);
@@ -28,7 +30,8 @@ std::size_t earliest(const std::vector<Event>& heap, std::size_t first) {
 
 }  // namespace
 
-void EventQueue::push(const Event& event) {
+template <class Moment>
+void EventQueueOf<Moment>::push(const EventAt<Moment>& event) {
   std::size_t hole = heap_.size();
   heap_.push_back(event);
   while (hole > 0) {
@@ -40,8 +43,9 @@ void EventQueue::push(const Event& event) {
   heap_[hole] = event;
 }
 
-void EventQueue::pop() {
-  const Event last = heap_.back();
+template <class Moment>
+void EventQueueOf<Moment>::pop() {
+  const EventAt<Moment> last = heap_.back();
   heap_.pop_back();
   if (heap_.empty()) { return; }
   std::size_t hole = 0;
@@ -56,8 +60,12 @@ void EventQueue::pop() {
   heap_[hole] = last;
 }
 
-void EventQueue::delay(Time by) {
-  for (Event& event : heap_) { event.when += by; }
+template <class Moment>
+void EventQueueOf<Moment>::delay(Moment by) {
+  for (EventAt<Moment>& event : heap_) { event.when += by; }
 }
+
+template class EventQueueOf<Time>;
+template class EventQueueOf<WallTime>;
 
 }  // namespace athanor

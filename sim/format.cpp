@@ -16,6 +16,7 @@ struct Scale {
 
 constexpr auto kTimeScales = std::to_array<Scale>(
     {{"s", 1'000'000'000'000}, {"ms", 1'000'000'000}, {"us", 1'000'000}, {"ns", 1'000}, {"ps", 1}});
+constexpr auto kWallTimeScales = std::to_array<Scale>({{"s", 1'000'000}, {"ms", 1'000}, {"us", 1}});
 constexpr auto kBinaryScales =
     std::to_array<Scale>({{"TiB", 1LL << 40}, {"GiB", 1LL << 30}, {"MiB", 1LL << 20}, {"KiB", 1LL << 10}});
 constexpr auto kDecimalScales =
@@ -54,6 +55,16 @@ std::string in_scale(std::int64_t count, std::span<const Scale> scales) {
 }  // namespace
 
 std::string to_string(Time time) { return in_scale(time.count(), kTimeScales); }
+
+std::string to_string(WallTime time) {
+  static constexpr auto kWhole = std::to_array<Scale>({{"d", 86'400'000'000}, {"h", 3'600'000'000}, {"min", 60'000'000}});
+  for (const Scale& scale : kWhole) {
+    if (time.count() != 0 && time.count() % scale.worth == 0) {
+      return fmt::format("{} {}", time.count() / scale.worth, scale.name);
+    }
+  }
+  return in_scale(time.count(), kWallTimeScales);
+}
 
 std::string to_string(Bandwidth bandwidth) { return in_scale(bandwidth.count(), kRateScales); }
 

@@ -169,6 +169,15 @@ constexpr std::int64_t kTebi = kGibi * kKibi;
 constexpr auto kTimeUnits =
     std::to_array<Unit>({{"ps", 1}, {"ns", kKilo}, {"us", kMega}, {"\u00b5s", kMega}, {"ms", kGiga}, {"s", kTera}});
 
+constexpr auto kWallTimeUnits = std::to_array<Unit>({{"us", 1},
+                                                     {"\u00b5s", 1},
+                                                     {"ms", kKilo},
+                                                     {"s", kMega},
+                                                     {"min", 60 * kMega},
+                                                     {"h", 3'600 * kMega},
+                                                     {"d", 86'400 * kMega},
+                                                     {"w", 604'800 * kMega}});
+
 constexpr auto kByteUnits = std::to_array<Unit>({{"B", 1},
                                                  {"kB", kKilo},
                                                  {"KB", kKilo},
@@ -199,6 +208,11 @@ Parsed<T> as_quantity(const Parsed<std::int64_t>& parsed) {
 Parsed<Time> parse_time(std::string_view text) {
   constexpr Dimension kTime{"a time", "1.5us", "ps, ns, us, ms, s", "us", "a picosecond"};
   return as_quantity<Time>(parse_quantity(text, kTimeUnits, kTime));
+}
+
+Parsed<WallTime> parse_wall_time(std::string_view text) {
+  constexpr Dimension kTime{"a time", "36h", "us, ms, s, min, h, d, w", "s", "a microsecond"};
+  return as_quantity<WallTime>(parse_quantity(text, kWallTimeUnits, kTime));
 }
 
 Parsed<Bytes> parse_bytes(std::string_view text) {

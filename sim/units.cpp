@@ -2,11 +2,17 @@
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "sim/wall_time.hpp"
 
 namespace athanor {
 
 void Picoseconds::overflow() {
   throw SimulationError("time-overflow", "simulated time exceeds 106 days, the most that 64-bit picoseconds can hold");
+}
+
+void Microseconds::overflow() {
+  throw SimulationError("time-overflow",
+                        "simulated time exceeds 292,000 years, the most that 64-bit microseconds can hold");
 }
 
 void ByteCount::overflow() { throw SimulationError("size-overflow", "a size exceeds 8 EiB"); }

@@ -46,6 +46,10 @@ void describe_time(JsonValue& schema, Time value, const Range<Time>& range, bool
   describe_quantity(schema, "ps|ns|us|\u00b5s|ms|s", value, range, with_default);
 }
 
+void describe_wall_time(JsonValue& schema, WallTime value, const Range<WallTime>& range, bool with_default) {
+  describe_quantity(schema, "us|\u00b5s|ms|s|min|h|d|w", value, range, with_default);
+}
+
 void describe_bytes(JsonValue& schema, Bytes value, const Range<Bytes>& range, bool with_default) {
   describe_quantity(schema, "B|[kKMGT]B|[KMGT]iB", value, range, with_default);
 }

@@ -18,6 +18,7 @@ void describe_integer(JsonValue& schema, std::int64_t value, const Range<std::in
 void describe_boolean(JsonValue& schema, bool value, bool with_default);
 void describe_string(JsonValue& schema, const std::string& value, bool with_default);
 void describe_time(JsonValue& schema, Time value, const Range<Time>& range, bool with_default);
+void describe_wall_time(JsonValue& schema, WallTime value, const Range<WallTime>& range, bool with_default);
 void describe_bytes(JsonValue& schema, Bytes value, const Range<Bytes>& range, bool with_default);
 void describe_bandwidth(JsonValue& schema, Bandwidth value, const Range<Bandwidth>& range, bool with_default);
 void describe_ratio(JsonValue& schema, Ratio value, const Range<Ratio>& range, bool with_default);

@@ -200,6 +200,12 @@ void FieldValue::visit_exact(Time& target, const Range<Time>& range) {
   put_within(target, range);
 }
 
+void FieldValue::visit_exact(WallTime& target, const Range<WallTime>& range) {
+  if (describing()) { return describe_wall_time(*schema_, target, range, optional_); }
+  if (reading()) { read_quantity(*this, target, range, &parse_wall_time); }
+  put_within(target, range);
+}
+
 void FieldValue::visit_exact(Bytes& target, const Range<Bytes>& range) {
   if (describing()) { return describe_bytes(*schema_, target, range, optional_); }
   if (reading()) { read_quantity(*this, target, range, &parse_bytes); }

@@ -59,7 +59,7 @@ class FieldValue {
   FieldValue(const FieldValue&) = delete;
   FieldValue& operator=(const FieldValue&) = delete;
 
-  /// T: an integer, bool, std::string, enum, Time, Bytes, Bandwidth, Ratio, or std::optional or std::vector of these (a
+  /// T: an integer, bool, std::string, enum, Time, WallTime, Bytes, Bandwidth, Ratio, or std::optional or std::vector of these (a
   /// list has at least one element). `limits` (limits.hpp) are ranges or names; an enum's names must be given.
   template <class T>
   void visit(T& target, const LimitsOf<T>& limits = {});
@@ -121,6 +121,7 @@ class FieldValue {
   void visit_exact(bool& target, const NoLimits& none);
   void visit_exact(std::string& target, const OneOf& allowed);
   void visit_exact(Time& target, const Range<Time>& range);
+  void visit_exact(WallTime& target, const Range<WallTime>& range);
   void visit_exact(Bytes& target, const Range<Bytes>& range);
   void visit_exact(Bandwidth& target, const Range<Bandwidth>& range);
   void visit_exact(Ratio& target, const Range<Ratio>& range);

@@ -13,6 +13,7 @@
 #include "sim/ratio.hpp"
 #include "sim/time.hpp"
 #include "sim/units.hpp"
+#include "sim/wall_time.hpp"
 
 namespace athanor {
 
