@@ -363,6 +363,7 @@ std::string CollectiveExperiment::refusal(const Platform& platform, Ability abil
     }
     case Ability::flows:
       return "--flows writes the messages of traffic, and this is none; leave it out, or use --trace";
+    case Ability::per_job: return "--per-job lists the jobs of a workload, and this is none; leave it out";
     case Ability::memory: return "--strict asks whether a training fits into memory, and this is none; leave it out";
   }
   return "";

@@ -57,6 +57,7 @@ struct RunOptions {
   std::uint32_t threads = 1;     ///< of one simulation, at most; no more are used than the machine has processors
   bool ports = false;            ///< Record::ports
   bool flows = false;            ///< Record::flows
+  bool per_job = false;          ///< Record::per_job
   Timeline* timeline = nullptr;  ///< draws what is simulated; null: nothing does
   std::stop_token stop = {};     ///< ends a simulation that is under way
 };
@@ -83,6 +84,7 @@ struct RepetitionSummary {
 enum class Ability : std::uint8_t {
   timeline,  ///< draw what happened when
   flows,     ///< list messages
+  per_job,   ///< list the jobs of a workload
   ports,     ///< count what ports carry
   memory,    ///< say whether it fits into memory
 };

@@ -191,6 +191,7 @@ std::string ParameterServerExperiment::refusal(const Platform& /*platform*/, Abi
     case Ability::flows: return "--flows writes the messages of traffic, and this is none; leave it out";
     case Ability::ports:
       return "--ports counts what ports carry in collectives and traffic, and this is neither; leave it out";
+    case Ability::per_job: return "--per-job lists the jobs of a workload, and this is none; leave it out";
     case Ability::memory: return "--strict asks whether a training fits into memory, and this is none; leave it out";
   }
   return "";

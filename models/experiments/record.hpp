@@ -102,6 +102,7 @@ class Record {
   std::string effort = {};                ///< what simulating it took, for --verbose
   std::string ports = {};                 ///< CSV lines of its ports, where asked for
   std::string flows = {};                 ///< CSV lines of its messages, where asked for
+  std::string per_job = {};               ///< CSV lines of its jobs, where asked for
 
  private:
   std::vector<std::pair<const Column*, JsonValue>> values_;

@@ -218,6 +218,7 @@ std::string TrafficExperiment::refusal(const Platform& /*platform*/, Ability abi
     case Ability::flows:
     case Ability::ports: return "";
     case Ability::timeline: return "--trace draws primitives of collectives, and traffic has none; use --flows";
+    case Ability::per_job: return "--per-job lists the jobs of a workload, and this is none; leave it out";
     case Ability::memory: return "--strict asks whether a training fits into memory, and this is none; leave it out";
   }
   return "";

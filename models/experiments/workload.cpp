@@ -98,6 +98,7 @@ std::string WorkloadExperiment::refusal(const Platform& /*platform*/, Ability ab
     case Ability::ports:
       return "--ports counts what ports carry in collectives and traffic, and this is neither; leave it out, or see "
              "what links carry with `athanor explain`";
+    case Ability::per_job: return "--per-job lists the jobs of a workload, and this is none; leave it out";
     case Ability::memory: return "--strict asks whether a training fits into memory, and this is none; leave it out";
   }
   return "";

@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "models/traces/byte_source.hpp"
+#include "sim/byte_source.hpp"
 #include "models/traces/chakra/read_chakra.hpp"
 #include "models/traces/goal/goal_program.hpp"
 #include "models/traces/kineto/rank_program.hpp"

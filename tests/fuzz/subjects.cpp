@@ -11,7 +11,7 @@
 #include "models/experiments/scenario/model_section.hpp"
 #include "models/experiments/scenario/profile_section.hpp"
 #include "models/library/library.hpp"
-#include "models/traces/byte_source.hpp"
+#include "sim/byte_source.hpp"
 #include "models/traces/trace_options.hpp"
 #include "sim/config/field_value.hpp"
 #include "sim/file.hpp"

@@ -4,6 +4,7 @@
 
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/scenario/scenario.hpp"
+#include "models/experiments/shared_cluster.hpp"
 #include "models/experiments/table.hpp"
 #include "models/experiments/traffic.hpp"
 #include "tools/cli/machine_readable.hpp"
@@ -14,6 +15,7 @@ ResultSink::ResultSink(const CommonOptions& common, ResultFiles files, const Str
     : common_(common), files_(std::move(files)), streams_(streams), choice_(common.json, files_.csv, streams) {
   check_writable(files_.flows);
   check_writable(files_.ports);
+  check_writable(files_.per_job);
 }
 
 void ResultSink::add(const Case& scenario_case, Record record) {
@@ -24,6 +26,7 @@ void ResultSink::add(const Case& scenario_case, Record record) {
   }
   flows_ += std::exchange(record.flows, {});
   ports_ += std::exchange(record.ports, {});
+  per_job_ += std::exchange(record.per_job, {});
   records_.push_back(std::move(record));
 }
 
@@ -61,6 +64,7 @@ void ResultSink::finish(const std::vector<Scenario>& scenarios, bool interrupted
   choice_.write_json([&] { return json_document(json_of(records_), lists_, manifest); });
   choice_.write_csv([&] { return csv_document(csv_columns_, records_); });
   if (files_.flows) { write_text_file(*files_.flows, flow_names() + flows_); }
+  if (files_.per_job) { write_text_file(*files_.per_job, per_job_names() + per_job_); }
   if (files_.ports) { write_text_file(*files_.ports, port_names() + ports_); }
   if (interrupted) { complain(streams_, "interrupted: the results are incomplete"); }
 }

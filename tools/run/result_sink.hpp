@@ -22,6 +22,7 @@ struct ResultFiles {
   std::optional<std::string> csv;
   std::optional<std::string> flows = {};
   std::optional<std::string> ports = {};
+  std::optional<std::string> per_job = {};
 };
 
 /// Where results go: a table on stdout unless JSON or CSV takes its place there, and files beside it.
@@ -39,7 +40,7 @@ class ResultSink {
   /// Prints to err at once unless --quiet, and goes to the manifest.
   void warn_of(const std::string& text);
 
-  /// Writes JSON and CSV, flows and ports. `interrupted`: results are missing.
+  /// Writes JSON and CSV, flows, ports and jobs. `interrupted`: results are missing.
   void finish(const std::vector<Scenario>& scenarios, bool interrupted);
 
  private:
@@ -53,6 +54,7 @@ class ResultSink {
   std::vector<std::pair<std::string, std::vector<JsonValue>>> lists_;
   std::string flows_;  ///< lines of --flows
   std::string ports_;  ///< lines of --ports
+  std::string per_job_;  ///< lines of --per-job
   std::vector<std::string> warnings_;
 };
 

@@ -23,7 +23,7 @@ namespace {
 struct RunCommandOptions {
   CommonOptions common;
   ScenarioOptions scenario;
-  std::optional<std::string> trace, flows, ports;
+  std::optional<std::string> trace, flows, ports, per_job;
   bool strict = false;
   bool dry_run = false;
   bool estimate = false;
@@ -39,6 +39,8 @@ void visit(OptionFields& fields, RunCommandOptions& options) {
                       "of traffic: every message with its start, end and the time that it takes alone, as CSV");
   fields.written_file("ports", options.ports,
                       "what every port carried, and at packet level its queues, marks, drops and pauses, as CSV");
+  fields.written_file("per-job", options.per_job,
+                      "of a workload: every job with when it was submitted, ran and ended, and where, as CSV");
   fields.flag("strict", options.strict,
               "ends with status 6 where a training does not fit into memory, by the estimate of it");
   fields.flag("dry-run", options.dry_run, "says what would be simulated, once all of it has been read and checked");
@@ -124,6 +126,7 @@ bool run_to_table(const Scenario& scenario, const Case& scenario_case, const Run
   RunOptions how = run_options_of(options.scenario);
   how.ports = options.ports.has_value();
   how.flows = options.flows.has_value();
+  how.per_job = options.per_job.has_value();
   how.timeline = timeline;
   std::vector<Record> records;
   const auto see = [&](Record record) {
@@ -152,11 +155,12 @@ Streams with_progress(const Streams& streams, bool asked) {
 
 ExitCode run(const RunCommandOptions& options, const Streams& given) {
   const Streams streams = with_progress(given, options.progress);
-  ResultSink sink(options.common, {options.scenario.csv, options.flows, options.ports}, streams);
+  ResultSink sink(options.common, {options.scenario.csv, options.flows, options.ports, options.per_job}, streams);
   std::vector<Scenario> scenarios = read_scenarios(options.common, options.scenario);
   if (options.budget) { keep_to_budget(scenarios, seconds_of(*options.budget), run_options_of(options.scenario)); }
   require_ability(options.flows.has_value(), scenarios, Ability::flows);
   require_ability(options.ports.has_value(), scenarios, Ability::ports);
+  require_ability(options.per_job.has_value(), scenarios, Ability::per_job);
   require_ability(options.strict, scenarios, Ability::memory);
   if (options.dry_run) {
     for (const Scenario& scenario : scenarios) {

@@ -9,6 +9,8 @@
 #include "models/experiments/scenario/collective_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/scenario/training_section.hpp"
+#include "models/experiments/scenario/workload_section.hpp"
+#include "models/experiments/shared_cluster.hpp"
 #include "models/experiments/trace.hpp"
 #include "models/experiments/traffic.hpp"
 #include "models/experiments/training.hpp"
@@ -27,6 +29,8 @@ std::span<const ExperimentKind> experiment_kinds() {
                      &TrainingExperiment::figures},
       ExperimentKind{"trace", "What is simulated in place of a collective: what ranks did somewhere", &trace_reader,
                      &TraceExperiment::figures},
+      ExperimentKind{"workload", "What is simulated in place of a collective: jobs that share the cluster for days",
+                     &workload_reader, &SharedClusterExperiment::figures},
   };
   return kKinds;
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "models/traces/byte_source.hpp"
+#include "sim/byte_source.hpp"
 
 namespace athanor {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "models/traces/byte_source.hpp"
+#include "sim/byte_source.hpp"
 
 namespace athanor {
 

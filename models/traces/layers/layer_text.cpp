@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "models/traces/byte_source.hpp"
+#include "sim/byte_source.hpp"
 #include "models/traces/trace_options.hpp"
 #include "sim/words.hpp"
 

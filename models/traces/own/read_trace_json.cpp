@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "algorithms/schedule/field_names.hpp"
-#include "models/traces/byte_source.hpp"
+#include "sim/byte_source.hpp"
 #include "models/traces/own/parallelism_names.hpp"
 #include "models/traces/own/trace_json.hpp"
 #include "models/traces/program_draft.hpp"

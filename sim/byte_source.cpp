@@ -1,4 +1,4 @@
-#include "models/traces/byte_source.hpp"
+#include "sim/byte_source.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,0 +1,293 @@
+#include "models/experiments/scenario/workload_section.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "models/experiments/scenario/experiment_reader.hpp"
+#include "models/experiments/shared_cluster.hpp"
+#include "models/jobs/nodes_of_cluster.hpp"
+#include "sim/format.hpp"
+#include "sim/words.hpp"
+#include "topologies/cluster.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Type = FieldValue::Form::Type;
+
+void visit(Fields& fields, TasksConfig& tasks) {
+  fields.optional("count", tasks.count, "How many are alike", {1, 1'000'000});
+  fields.optional("gpus", tasks.gpus, "Whole GPUs of each", {0, GpuSet::kMost});
+  fields.optional("gpu_milli", tasks.gpu_milli, "Thousandths of one GPU that each shares, in place of whole ones",
+                  {1, 999});
+  fields.optional("cpu_milli", tasks.cpu_milli, "Thousandths of a core of each");
+  fields.optional("memory", tasks.memory, "Of the node, of each");
+  fields.optional("nics", tasks.nics, "NICs that each has to itself");
+}
+
+void visit(Fields& fields, JobConfig& job) {
+  fields.optional("name", job.name, "Absent: its number");
+  fields.optional("user", job.user, "Whose it is");
+  fields.optional("queue", job.queue, "That it is submitted to");
+  fields.optional("submitted", job.submitted, "When it is submitted, from the beginning on");
+  fields.required("duration", job.duration, "How long it runs undisturbed, at full speed", {WallTime{1}});
+  fields.optional("limit", job.limit, "After so long it is ended", {WallTime{1}});
+  fields.optional("expected", job.expected,
+                  "How long it runs as far as schedulers know; absent: its limit, else its duration", {WallTime{1}});
+  fields.optional("gpus", job.gpus, "GPUs, each with a task of its own; or \"tasks\"", {1, 1'000'000});
+  fields.optional_list("tasks", job.tasks, "What begins together", [](Fields& f, TasksConfig& t) { visit(f, t); });
+  fields.optional("gpu_types", job.gpu_types, "Names of GPUs, one of which it needs; absent: any");
+  fields.optional("priority", job.priority, "The higher the sooner, where the scheduler asks for it",
+                  {-1'000'000'000, 1'000'000'000});
+  fields.optional("count", job.count, "So many such jobs", {1, 10'000'000});
+  job.place = fields.place();
+  if (fields.ok() && job.gpus.has_value() == !job.tasks.empty()) {
+    fields.problem("", "conflict", "a job has either \"gpus\" or \"tasks\"", R"(as in "gpus": 8)");
+  }
+  for (const TasksConfig& tasks : job.tasks) {
+    if (tasks.gpu_milli && tasks.gpus > 1) {
+      fields.problem("tasks", "conflict", "a task that shares a GPU has no others", "leave out \"gpus\"");
+    }
+  }
+}
+
+/// One of a catalog, by its name or as an object with its "kind" and its keys.
+template <class Entry, class Kind>
+void visit_kind(FieldValue& value, const std::vector<Entry>& catalog, std::string& name, std::shared_ptr<Kind>& kind) {
+  std::vector<std::string> names;
+  for (const Entry& entry : catalog) { names.emplace_back(entry.name); }
+  const auto choose = [&](std::string_view chosen) {
+    const auto at = std::find_if(catalog.begin(), catalog.end(), [&](const Entry& e) { return e.name == chosen; });
+    name = at->name;
+    kind = at->make();
+  };
+  const auto by_name = [&](FieldValue& text) {
+    std::string chosen = name;
+    text.visit(chosen, OneOf{names});
+    if (text.ok()) { choose(chosen); }
+  };
+  const auto by_kind = [&](FieldValue& object) {
+    object.object([&](Fields& fields) {
+      std::vector<Fields::Kind> kinds;
+      for (const Entry& entry : catalog) {
+        kinds.push_back({entry.name, entry.meaning,
+                         [&, chosen = entry.name](Fields& nested) {
+                           if (nested.writing()) { return kind->visit(nested); }
+                           std::shared_ptr<Kind> made;
+                           std::swap(made, kind);
+                           std::string before = name;
+                           choose(chosen);
+                           kind->visit(nested);
+                           if (nested.reading()) { return; }
+                           kind = std::move(made);
+                           name = std::move(before);
+                         },
+                         name == entry.name});
+      }
+      fields.choice("kind", "Which one", kinds, catalog.front().name);
+    });
+  };
+  value.one_of({{Type::object, by_kind}, {Type::string, by_name}});
+}
+
+void visit_date(Fields& fields, std::string_view key, std::optional<LogTime>& time, std::string_view meaning) {
+  fields.optional_value(key, meaning, [&](FieldValue& value) {
+    const auto text = value.text();
+    if (!text) { return; }
+    time = date_of(*text);
+    if (!time) {
+      value.problem("wrong-type", fmt::format("'{}' is no date", *text), "write it like 2017-10-01 00:00:00");
+    }
+  });
+}
+
+void visit(Fields& fields, LogConfig& log) {
+  fields.required("file", log.file, "Its path relative to the scenario; compressed with gzip or not");
+  std::vector<Fields::Kind> formats;
+  for (const LogFormatEntry& entry : log_formats()) {
+    formats.push_back({entry.name, entry.meaning, [&log, &entry](Fields& nested) {
+                         log.format_name = entry.name;
+                         log.format = entry.make();
+                         log.format->visit(nested);
+                       }});
+  }
+  fields.choice("format", "Who writes such files", formats);
+  fields.optional("queues", log.selection.queues, "Jobs of these queues alone; absent: of all");
+  visit_date(fields, "from", log.selection.from, "Jobs submitted from then on, which is time zero; UTC");
+  visit_date(fields, "to", log.selection.to, "Jobs submitted before that");
+  fields.optional("most", log.selection.most, "The first so many jobs; 0: all");
+  log.place = fields.place("file");
+}
+
+void visit_jobs(FieldValue& value, WorkloadConfig& workload) {
+  value.one_of({{Type::list,
+                 [&](FieldValue& list) {
+                   list.list(
+                       workload.written,
+                       [](FieldValue& one, JobConfig& job) {
+                         one.object(job, [](Fields& f, JobConfig& j) { visit(f, j); });
+                       },
+                       {1});
+                 }},
+                {Type::object, [&](FieldValue& object) {
+                   object.object([&](Fields& fields) {
+                     LogConfig log;
+                     visit(fields, log);
+                     if (fields.reading()) { workload.log = std::move(log); }
+                   });
+                 }}});
+}
+
+}  // namespace
+
+void visit(Fields& fields, WorkloadConfig& workload) {
+  if (!workload.scheduler) {
+    workload.scheduler_name = schedulers().front().name;
+    workload.scheduler = schedulers().front().make();
+    workload.placement_name = placements().front().name;
+    workload.placement = placements().front().make();
+  }
+  fields.required_value("jobs", "A list of jobs, or a file of them",
+                        [&](FieldValue& value) { visit_jobs(value, workload); });
+  fields.optional_value("scheduler", "Who decides when jobs run, by name, or an object with its keys",
+                        [&](FieldValue& value) {
+                          visit_kind(value, schedulers(), workload.scheduler_name, workload.scheduler);
+                        });
+  fields.optional_value("placement", "Where jobs run, likewise", [&](FieldValue& value) {
+    visit_kind(value, placements(), workload.placement_name, workload.placement);
+  });
+  fields.optional_or("horizon", workload.rules.horizon, WallTime::max(),
+                     "The simulation ends then; absent: with the last job", {WallTime{1}});
+  fields.optional("restart_overhead", workload.rules.restart_overhead,
+                  "Without progress, at each start of a job but its first");
+  fields.optional("preempted", workload.rules.preempted, "A job that loses its nodes to another",
+                  {{"goes_on", Preempted::goes_on}, {"begins_anew", Preempted::begins_anew}});
+  workload.place = fields.place();
+}
+
+namespace {
+
+Shape shape_of(const JobConfig& job, JobList& list) {
+  const GpuTypesId types = list.gpu_types(job.gpu_types);
+  if (job.gpus) { return {{*job.gpus, {.gpus = 1, .gpu_types = types}}}; }
+  constexpr std::int64_t kMebibyte = 1 << 20;
+  Shape shape;
+  for (const TasksConfig& tasks : job.tasks) {
+    Demand each{.gpus = tasks.gpus, .nics = tasks.nics, .gpu_types = types, .cpu_milli = tasks.cpu_milli};
+    each.memory_mib = static_cast<std::uint32_t>(ceil_div(tasks.memory.count(), kMebibyte));
+    if (tasks.gpu_milli) {
+      each.gpus = 0;
+      each.gpu_milli = *tasks.gpu_milli;
+    }
+    shape.push_back({tasks.count, each});
+  }
+  return shape;
+}
+
+JobList list_of(const std::vector<JobConfig>& written) {
+  JobList list;
+  for (const JobConfig& config : written) {
+    Job job;
+    job.name = list.name(config.name);
+    job.user = list.name(config.user);
+    job.queue = list.name(config.queue);
+    job.shape = list.shape(shape_of(config, list));
+    job.submitted = config.submitted;
+    job.duration = config.duration;
+    job.limit = config.limit.value_or(WallTime::max());
+    job.expected = config.expected.value_or(config.limit.value_or(config.duration));
+    job.priority = config.priority;
+    for (std::uint32_t i = 0; i < config.count; ++i) { list.jobs.push_back(job); }
+  }
+  list.sort();
+  return list;
+}
+
+std::string text_of(const Shape& shape) {
+  std::vector<std::string> parts;
+  for (const TaskGroup& group : shape) {
+    const std::string gpus = group.each.gpu_milli > 0 ? fmt::format("{} thousandths of a GPU", group.each.gpu_milli)
+                                                      : fmt::format("{} GPUs", group.each.gpus);
+    parts.push_back(fmt::format("{} tasks of {}", group.tasks, gpus));
+  }
+  return enumeration(parts);
+}
+
+class WorkloadReader : public ExperimentReader {
+ public:
+  void visit(Fields& section, ReadingContext& /*context*/) override { athanor::visit(section, config_); }
+
+  void fit(CaseParts& parts) override {
+    const std::size_t before = parts.context.problems.size();
+    config_.nodes = std::make_shared<const NodeList>(nodes_of(*parts.platform().cluster));
+    JobList jobs = config_.log ? read_log(parts) : list_of(config_.written);
+    if (parts.context.problems.size() > before) { return; }
+    config_.jobs = std::make_shared<const JobList>(std::move(jobs));
+    check_shapes(parts.context.problems);
+  }
+
+  std::shared_ptr<const Experiment> make(CaseParts& parts) override {
+    refuse_software("a workload of jobs", parts);
+    return std::make_shared<const SharedClusterExperiment>(std::move(config_));
+  }
+
+ private:
+  JobList read_log(CaseParts& parts) {
+    const LogConfig& from = *config_.log;
+    const FileReader& files = parts.context.files;
+    JobLog log(from.selection);
+    try {
+      files.note(from.file);
+      from.format->read(files.path(from.file), files, log);
+    } catch (const FileError& error) {
+      parts.context.problems.add({"no-log", error.what(), from.place, "a path is relative to the scenario's file"});
+      return {};
+    } catch (const ScenarioError& error) {
+      for (const Problem& problem : error.problems()) { parts.context.problems.add(problem); }
+      return {};
+    }
+    log.finish();
+    for (const auto& [reason, rows] : log.left_out()) {
+      config_.notes.push_back(fmt::format("{} of {} rows are left out, the first in line {}: {}", rows.rows, log.rows(),
+                                          rows.first_line, reason));
+    }
+    JobList jobs = log.take();
+    if (jobs.size() == 0) {
+      parts.context.problems.add({"no-jobs", fmt::format("no job of {} rows is selected", log.rows()), from.place,
+                                  "change \"queues\", \"from\" or \"to\""});
+    }
+    return jobs;
+  }
+
+  /// Whether each job fits on the empty cluster.
+  void check_shapes(Problems& problems) const {
+    const JobList& jobs = *config_.jobs;
+    Inventory inventory(*config_.nodes, jobs);
+    const auto placement = config_.placement->make(*config_.nodes, jobs, 1);
+    std::vector<bool> known(jobs.shapes());
+    for (const Job& job : jobs.jobs) {
+      if (known[job.shape.value]) { continue; }
+      known[job.shape.value] = true;
+      const Shape& shape = jobs.shape(job.shape);
+      if (const auto where = placement->place(shape, inventory)) {
+        inventory.give_back(*where, shape);
+        continue;
+      }
+      problems.add({"job-too-large",
+                    fmt::format("a job of {} does not fit on the {} nodes with {} GPUs, though nothing else runs",
+                                text_of(shape), config_.nodes->count(), config_.nodes->gpus()),
+                    config_.log ? config_.log->place : config_.place,
+                    "make the cluster larger, or the job smaller, or choose another placement"});
+    }
+  }
+
+  WorkloadConfig config_;
+};
+
+}  // namespace
+
+std::unique_ptr<ExperimentReader> workload_reader() { return std::make_unique<WorkloadReader>(); }
+
+}  // namespace athanor

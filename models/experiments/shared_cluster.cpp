@@ -1,0 +1,263 @@
+#include "models/experiments/shared_cluster.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/core.h>
+
+#include "models/experiments/network_columns.hpp"
+#include "models/experiments/table.hpp"
+#include "models/jobs/summary.hpp"
+#include "sim/error.hpp"
+#include "sim/format.hpp"
+#include "topologies/cluster.hpp"
+
+namespace athanor {
+
+namespace {
+
+constexpr Column kScheduler{.key = "workload",
+                            .role = ColumnRole::subject,
+                            .shown = {.in_reports = Shown::Report::word}};  ///< the scheduler
+constexpr Column kPlacement{.key = "placement",
+                            .role = ColumnRole::choice,
+                            .shown = {.in_reports = Shown::Report::word}};  ///< the policy of placement
+constexpr Column kJobs{"jobs", "jobs", "", 8, Format::count};               ///< submitted
+constexpr Column kCompleted{"completed", "done", "", 8, Format::count};     ///< ended by themselves
+constexpr Column kTimedOut{"timed_out"};                                    ///< ended by their limits
+constexpr Column kNeverStarted{"never_started"};                            ///< submitted, and waiting to the end
+constexpr Column kQueued{"queued", "queued", "", 8, Format::count};         ///< did not start at once
+constexpr Column kRestarts{"restarts"};                                     ///< starts of jobs beyond their first
+constexpr Column kCompletionMean{
+    .key = "completion_s_mean",
+    .head = "completion",
+    .unit = "(s)",
+    .width = 11,
+    .format = Format::one_decimal,
+    .role = ColumnRole::time,
+    .shown = {.in_sweeps = true, .in_reports = Shown::Report::figure, .axis = "Completion (s)"}};  ///< from submission
+                                                                                                   ///< to end, of jobs
+                                                                                                   ///< that ended
+constexpr Column kCompletionMedian{"completion_s_median"};  ///< median
+constexpr Column kCompletionP99{"completion_s_p99"};        ///< 99th percentile
+constexpr Column kWaitMean{
+    .key = "wait_s_mean",
+    .head = "wait",
+    .unit = "(s)",
+    .width = 11,
+    .format = Format::one_decimal,
+    .shown = {.in_sweeps = true, .in_reports = Shown::Report::figure, .axis = "Wait (s)"}};  ///< from submission to
+                                                                                             ///< the first start
+constexpr Column kWaitMedian{"wait_s_median", "median", "(s)", 9, Format::one_decimal};      ///< median
+constexpr Column kWaitP90{"wait_s_p90"};                                                     ///< 90th percentile
+constexpr Column kWaitP99{.key = "wait_s_p99",
+                          .head = "p99",
+                          .unit = "(s)",
+                          .width = 10,
+                          .format = Format::one_decimal,
+                          .shown = {.in_sweeps = true, .in_reports = Shown::Report::figure}};  ///< 99th percentile
+constexpr Column kWaitMost{"wait_s_max", "max", "(s)", 10, Format::one_decimal};               ///< the longest
+constexpr Column kSlowdownMean{"slowdown_mean", "slowdown", "(mean)",
+                               8};  ///< completion over duration, at least 10 s and at least 1
+constexpr Column kSlowdownP99{"slowdown_p99"};  ///< 99th percentile
+constexpr Column kUtilisation{
+    .key = "utilisation",
+    .head = "used",
+    .unit = "(%)",
+    .width = 7,
+    .format = Format::percent,
+    .role = ColumnRole::rate,
+    .shown = {.in_sweeps = true,
+              .in_reports = Shown::Report::figure,
+              .axis = "GPUs used (%)"}};          ///< share of all GPUs' time that jobs had
+constexpr Column kQueueLength{"queue_length"};    ///< jobs waiting, on average
+constexpr Column kMakespan{"makespan_s"};         ///< to the end of the last job
+constexpr Column kGpuHours{"gpu_hours"};          ///< that jobs had
+constexpr Column kFairness{.key = "fairness", .role = ColumnRole::rate};  ///< Jain's index of users' mean slowdowns
+constexpr Column kStuck{"stuck"};  ///< why jobs wait that nothing can start any more
+constexpr Column kCompletionP5{"completion_s_p5"};    ///< of several seeds: 5th percentile
+constexpr Column kCompletionP95{"completion_s_p95"};  ///< of several seeds: 95th percentile
+
+void put_summary(const JobsSummary& summary, Record& record) {
+  record.put(kJobs, summary.submitted);
+  record.put(kCompleted, summary.completed);
+  record.put(kTimedOut, summary.timed_out);
+  record.put(kNeverStarted, summary.submitted - summary.started);
+  record.put(kQueued, summary.queued);
+  record.put(kRestarts, summary.restarts);
+  record.put(kCompletionMean, summary.completion.mean);
+  record.put(kCompletionMedian, summary.completion.median);
+  record.put(kCompletionP99, summary.completion.p99);
+  record.put(kWaitMean, summary.wait.mean);
+  record.put(kWaitMedian, summary.wait.median);
+  record.put(kWaitP90, summary.wait.p90);
+  record.put(kWaitP99, summary.wait.p99);
+  record.put(kWaitMost, summary.wait.most);
+  record.put(kSlowdownMean, summary.slowdown.mean);
+  record.put(kSlowdownP99, summary.slowdown.p99);
+  record.put(kUtilisation, summary.utilisation);
+  record.put(kQueueLength, summary.queue_length);
+  record.put(kMakespan, summary.makespan);
+  record.put(kGpuHours, summary.gpu_hours);
+  record.put(kFairness, summary.fairness);
+}
+
+std::string name_of(JobId id, const JobList& jobs) {
+  const std::string& name = jobs.name(jobs.jobs[id].name);
+  return name.empty() ? fmt::format("job {}", id.value) : name;
+}
+
+/// Nodes with how many GPUs each: "3:8 4:4".
+std::string places_text(const Allocation& where) {
+  std::string text;
+  for (const NodeShare& share : where) {
+    text += fmt::format("{}{}:{}", text.empty() ? "" : " ", share.node.value, share.gpus.count());
+  }
+  return text;
+}
+
+std::string_view text_of(JobState state) {
+  switch (state) {
+    case JobState::waiting: return "waiting";
+    case JobState::running: return "running";
+    case JobState::completed: return "completed";
+    case JobState::timed_out: return "timed_out";
+  }
+  return "";
+}
+
+std::string seconds_text(WallTime time) { return time == WallTime::max() ? "" : fmt::format("{:.6g}", seconds(time)); }
+
+std::string job_lines(const JobList& jobs, const JobsRun& done, const std::string& head) {
+  std::string lines;
+  for (const JobId id : jobs.jobs.ids()) {
+    const Job& job = jobs.jobs[id];
+    const JobOutcome& outcome = done.outcomes[id];
+    const bool started = outcome.starts > 0;
+    lines += head + fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", id.value, csv_field(name_of(id, jobs)),
+                                csv_field(jobs.name(job.user)), csv_field(jobs.name(job.queue)),
+                                static_cast<double>(gpu_milli_of(jobs.shape(id))) / 1000, text_of(outcome.state),
+                                seconds(job.submitted), seconds_text(outcome.started), seconds_text(outcome.ended),
+                                seconds(job.duration), started ? seconds_text(outcome.started - job.submitted) : "",
+                                seconds(outcome.ran), outcome.starts, places_text(outcome.where));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string per_job_names() {
+  return "case,seed,job,name,user,queue,gpus,state,submitted_s,started_s,ended_s,duration_s,wait_s,ran_s,starts,nodes\n";
+}
+
+JobsRun SharedClusterExperiment::simulate(const Platform& platform, const RunOptions& options) const {
+  const JobList& jobs = *workload_.jobs;
+  const auto placement = workload_.placement->make(*workload_.nodes, jobs, platform.seed);
+  const auto scheduler = workload_.scheduler->make(jobs, *workload_.nodes);
+  FullSpeed speeds;
+  JobsRules rules = workload_.rules;
+  rules.keep_allocations = options.per_job;
+  return simulate_jobs(jobs, *workload_.nodes, *placement, *scheduler, speeds, rules, options.stop);
+}
+
+std::span<const Bytes> SharedClusterExperiment::sizes() const {
+  static constexpr std::array kNone{Bytes::zero()};
+  return kNone;
+}
+
+std::string SharedClusterExperiment::label(Bytes /*size*/) const {
+  return fmt::format("{} jobs under {}", workload_.jobs->size(), variant());
+}
+
+std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
+  const JobList& jobs = *workload_.jobs;
+  const JobsRun done = simulate(run.platform, run.options);
+  Record record = run.head;
+  record.put(kScheduler, variant());
+  record.put(kPlacement, workload_.placement_name);
+  put_summary(summary_of(done, jobs, *workload_.nodes), record);
+  record.put(kSeed, run.platform.seed);
+  std::vector<std::string> stuck;
+  for (const StuckJob& each : done.stuck) {
+    stuck.push_back(fmt::format("{} {}", name_of(each.job, jobs), each.reason));
+    record.remarks.push_back("never starts: " + stuck.back());
+  }
+  if (!stuck.empty()) { record.put(kStuck, stuck); }
+  if (run.options.per_job) {
+    record.per_job = job_lines(jobs, done, fmt::format("{},{},", csv_field(run.head.string(kCase)), run.platform.seed));
+  }
+  record.effort = fmt::format("{} jobs, {} events", jobs.size(), done.events);
+  return {record};
+}
+
+WorkCount SharedClusterExperiment::work(const Platform& /*platform*/, Bytes /*size*/,
+                                        const RunOptions& /*options*/) const {
+  WorkCount count;
+  count[Work::operation] = 4 * static_cast<double>(workload_.jobs->size());
+  count.bytes = static_cast<double>(workload_.jobs->size() * (sizeof(Job) + sizeof(JobOutcome)));
+  return count;
+}
+
+namespace {
+
+Record row_of(std::vector<Record> repetitions) {
+  const Repetitions all(std::move(repetitions), kCompletionMean);
+  Record row = all.median();
+  row.put(kSeeds, all.count());
+  row.put(kCompletionP5, all.percentile(5).number(kCompletionMean));
+  row.put(kCompletionP95, all.percentile(95).number(kCompletionMean));
+  return row;
+}
+
+}  // namespace
+
+const RepetitionSummary* SharedClusterExperiment::repetitions() const {
+  static constexpr RepetitionSummary kSummary{"each row is the run of the median mean completion", &row_of};
+  return &kSummary;
+}
+
+std::vector<const Column*> SharedClusterExperiment::columns(bool seeds) const {
+  std::vector<const Column*> columns{&kJobs,    &kCompleted, &kQueued,        &kWaitMean,    &kWaitMedian,
+                                     &kWaitP99, &kWaitMost,  &kCompletionMean, &kSlowdownMean, &kUtilisation};
+  if (seeds) { columns.insert(columns.end(), {&kCompletionP5, &kCompletionP95}); }
+  return columns;
+}
+
+std::vector<const Column*> SharedClusterExperiment::figures() {
+  return {&kScheduler, &kPlacement, &kCompletionMean, &kWaitMean, &kWaitP99, &kUtilisation, &kFairness};
+}
+
+std::vector<std::pair<std::string, std::string>> SharedClusterExperiment::description(
+    const Platform& /*platform*/) const {
+  const std::string where =
+      workload_.log ? fmt::format("of {} ({})", workload_.log->file, workload_.log->format_name) : "of the scenario";
+  return {{"workload", fmt::format("{} jobs {}, {} with placement {}", workload_.jobs->size(), where, variant(),
+                                   workload_.placement_name)}};
+}
+
+std::string SharedClusterExperiment::participants() const {
+  return fmt::format("{} nodes with {} GPUs", workload_.nodes->count(), workload_.nodes->gpus());
+}
+
+std::vector<std::string> SharedClusterExperiment::warnings(const Platform& /*platform*/) const {
+  return workload_.notes;
+}
+
+std::string SharedClusterExperiment::refusal(const Platform& /*platform*/, Ability ability) const {
+  switch (ability) {
+    case Ability::per_job: return "";
+    case Ability::timeline: return "--trace draws primitives of collectives, and a workload of jobs has none; use --per-job";
+    case Ability::flows: return "--flows writes the messages of traffic, and this is none; use --per-job";
+    case Ability::ports: return "--ports counts what a simulated network carries, and jobs of given durations use none; leave it out";
+    case Ability::memory: return "--strict asks whether a training fits into memory, and this is none; leave it out";
+  }
+  return "";
+}
+
+std::vector<IdleKeys> SharedClusterExperiment::idle_keys(const Platform& /*platform*/) const { return {}; }
+
+void SharedClusterExperiment::check_asked_sizes() const {
+  throw UsageError("--sizes: jobs have no sizes; leave out --sizes");
+}
+
+}  // namespace athanor

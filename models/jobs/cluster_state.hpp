@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "models/jobs/inventory.hpp"
+#include "models/jobs/placement/placement.hpp"
+#include "sim/wall_time.hpp"
+
+namespace athanor {
+
+/// A job that has its nodes.
+struct RunningJob {
+  JobId job;
+  Allocation where;
+  WallTime since;     ///< it got them
+  WallTime expected;  ///< when it ends, as far as schedulers know
+};
+
+/// Which jobs run where at present: what schedulers look at and change. What a change means for time is up to whoever
+/// simulates, who is told of each by started() and stopped().
+class ClusterState {
+ public:
+  /// Borrows all of them.
+  ClusterState(const JobList& jobs, const NodeList& nodes, PlacementPolicy& placement);
+
+  WallTime now() const { return now_; }
+  void advance(WallTime now) { now_ = now; }
+  const JobList& jobs() const { return jobs_; }
+  const Job& job(JobId job) const { return jobs_.jobs[job]; }
+  Inventory& inventory() { return inventory_; }
+  const Inventory& inventory() const { return inventory_; }
+  PlacementPolicy& placement() { return placement_; }
+
+  /// In no order that means anything, but the same in every run.
+  std::span<const RunningJob> running() const { return running_; }
+  bool is_running(JobId job) const { return slots_[job] != kNone; }
+  /// Requires is_running(job).
+  const RunningJob& running(JobId job) const { return running_[slots_[job]]; }
+
+  /// Places a job and starts it. False: it does not fit now. Requires that it does not run.
+  bool start(JobId job);
+  /// Starts it on what has been taken for it already.
+  void start(JobId job, Allocation where);
+  /// Takes a running job's nodes away: it has ended, or has to wait again.
+  void stop(JobId job);
+
+  /// Jobs started and stopped since these were last asked, in order; a job may be in both.
+  std::vector<JobId> take_started() { return std::exchange(started_, {}); }
+  std::vector<JobId> take_stopped() { return std::exchange(stopped_, {}); }
+
+  /// How often something has happened that no scheduler could expect: a job ended before or after its time, a node was
+  /// lost or came back. What was planned before is void.
+  std::uint64_t surprises() const { return surprises_; }
+  void surprise() { ++surprises_; }
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  const JobList& jobs_;
+  PlacementPolicy& placement_;
+  Inventory inventory_;
+  WallTime now_;
+  std::vector<RunningJob> running_;
+  IdVector<JobId, std::uint32_t> slots_;
+  std::vector<JobId> started_;
+  std::vector<JobId> stopped_;
+  std::uint64_t surprises_ = 0;
+};
+
+}  // namespace athanor

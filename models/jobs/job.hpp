@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/id_vector.hpp"
+#include "sim/wall_time.hpp"
+
+namespace athanor {
+
+/// A job of a JobList, in the order of submission.
+using JobId = Id<struct JobTag>;
+/// What a job asks for: one of JobList::shapes. Jobs that ask for the same have the same.
+using ShapeId = Id<struct ShapeTag>;
+/// A name of a user, a queue or a job: one of JobList::names.
+using NameId = Id<struct NameTag>;
+/// A set of types of GPUs: one of JobList::gpu_types. 0: any.
+using GpuTypesId = Id<struct GpuTypesTag>;
+
+/// What one task takes of the node that it runs on.
+struct Demand {
+  std::uint16_t gpus = 0;        ///< whole ones
+  std::uint16_t gpu_milli = 0;   ///< thousandths of one GPU, which it shares; at most 999, and not beside whole ones
+  std::uint16_t nics = 0;
+  GpuTypesId gpu_types = {};     ///< one of which its GPUs have
+  std::uint32_t cpu_milli = 0;   ///< thousandths of a core
+  std::uint32_t memory_mib = 0;  ///< MiB
+
+  auto operator<=>(const Demand&) const = default;
+};
+
+/// Tasks (pods, ranks, processes) that are alike.
+struct TaskGroup {
+  std::uint32_t tasks = 1;
+  Demand each;
+
+  auto operator<=>(const TaskGroup&) const = default;
+};
+
+/// All tasks of a job, which begin together.
+using Shape = std::vector<TaskGroup>;
+std::uint64_t gpu_milli_of(const Shape& shape);
+
+/// What somebody submits.
+struct Job {
+  NameId name;
+  NameId user;
+  NameId queue;
+  ShapeId shape;
+  WallTime submitted;
+  WallTime duration;                   ///< of an undisturbed run at full speed: its work
+  WallTime limit = WallTime::max();    ///< after which it is ended
+  WallTime expected = WallTime::max();  ///< how long it runs, as far as schedulers know
+  std::int32_t priority = 0;           ///< the higher the sooner, where a scheduler asks for it
+};
+
+/// All jobs of a workload, in the order of submission, and of their list where that is the same.
+class JobList {
+ public:
+  JobList();
+
+  IdVector<JobId, Job> jobs;
+
+  /// The id of an equal one, or of a new one.
+  ShapeId shape(const Shape& shape);
+  NameId name(std::string_view name);
+  /// Of types in any order; of none: any.
+  GpuTypesId gpu_types(std::vector<std::string> types);
+
+  const Shape& shape(ShapeId id) const { return shapes_[id]; }
+  const Shape& shape(JobId id) const { return shapes_[jobs[id].shape]; }
+  std::size_t shapes() const { return shapes_.size(); }
+  const std::string& name(NameId id) const { return names_[id]; }
+  const std::vector<std::string>& gpu_types(GpuTypesId id) const { return gpu_types_[id]; }
+  std::size_t gpu_type_sets() const { return gpu_types_.size(); }
+  std::size_t size() const { return jobs.size(); }
+  /// Sorts jobs by submission; those of one instant stay as they were.
+  void sort();
+
+ private:
+  IdVector<ShapeId, Shape> shapes_;
+  IdVector<NameId, std::string> names_;
+  IdVector<GpuTypesId, std::vector<std::string>> gpu_types_;
+  std::unordered_map<std::string, NameId> name_ids_;
+  std::unordered_map<std::uint64_t, std::vector<ShapeId>> shape_ids_;  ///< by hash
+};
+
+}  // namespace athanor

@@ -1,0 +1,23 @@
+#include "models/jobs/logs/log_format.hpp"
+
+namespace athanor {
+
+/// Instantiated in the file of each format (entry.hpp).
+template <class Format>
+LogFormatEntry log_format_entry_of();
+
+/// In the order of lists and documentation.
+constexpr LogFormatEntry (*kFormats[])() = {
+    log_format_entry_of<struct SiaSelection>,  // sia
+};
+
+const std::vector<LogFormatEntry>& log_formats() {
+  static const std::vector<LogFormatEntry> all = [] {
+    std::vector<LogFormatEntry> found;
+    for (const auto& entry : kFormats) { found.push_back(entry()); }
+    return found;
+  }();
+  return all;
+}
+
+}  // namespace athanor

@@ -1,0 +1,151 @@
+#include "models/jobs/nodes_of_cluster.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include <fmt/core.h>
+
+#include "models/jobs/gpu_set.hpp"
+#include "sim/error.hpp"
+#include "topologies/cluster.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// Which things belong together, joined pair by pair.
+class Groups {
+ public:
+  explicit Groups(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }
+  std::uint32_t of(std::uint32_t at) {
+    while (parent_[at] != at) { at = parent_[at] = parent_[parent_[at]]; }
+    return at;
+  }
+  void join(std::uint32_t a, std::uint32_t b) { parent_[std::max(of(a), of(b))] = std::min(of(a), of(b)); }
+
+ private:
+  std::vector<std::uint32_t> parent_;
+};
+
+/// The first device of the network that a node is connected to.
+std::optional<VertexId> first_switch(const std::vector<VertexId>& devices, const Cluster& cluster) {
+  const Fabric& fabric = *cluster.fabric;
+  for (const VertexId device : devices) {
+    const Fabric::OutLinks out = fabric.out(device);
+    for (std::uint32_t l = out.first; l < out.first + out.count; ++l) {
+      const Link& link = fabric.link(LinkId{l});
+      if (link.kind == LinkKind::network && belongs(cluster, link)) { return fabric.target(LinkId{l}); }
+    }
+  }
+  return {};
+}
+
+/// Domains by the groups that nodes are in, counted in the order of nodes.
+NodeTier tier_of(std::string name, const std::vector<std::uint32_t>& group_of_node) {
+  NodeTier tier{std::move(name), {}, 0};
+  std::map<std::uint32_t, std::uint32_t> domains;
+  for (const std::uint32_t group : group_of_node) {
+    tier.domains.push_back(domains.try_emplace(group, static_cast<std::uint32_t>(domains.size())).first->second);
+  }
+  tier.count = static_cast<std::uint32_t>(domains.size());
+  return tier;
+}
+
+/// Tiers of nodes below common switches: those of their own switches, then of the switches next to these, and so on
+/// until all are below one.
+class TierFinder {
+ public:
+  TierFinder(const Cluster& cluster, std::vector<std::optional<VertexId>> first)
+      : cluster_(cluster), first_(std::move(first)), groups_(cluster.fabric->vertices()) {}
+
+  std::vector<NodeTier> find() {
+    std::vector<bool> seen(cluster_.fabric->vertices());
+    std::vector<VertexId> layer;
+    for (const auto& each : first_) {
+      if (!each || seen[each->value]) { continue; }
+      seen[each->value] = true;
+      layer.push_back(*each);
+    }
+    std::vector<NodeTier> tiers;
+    while (!layer.empty()) {
+      const NodeTier tier = tier_of(std::string(name(cluster_.fabric->vertex(layer.front()).kind)), groups_of_nodes());
+      if (tiers.empty() || tier.count < tiers.back().count) { tiers.push_back(tier); }
+      if (tier.count == 1) { break; }
+      layer = next_layer(layer, seen);
+    }
+    return tiers;
+  }
+
+ private:
+  std::vector<std::uint32_t> groups_of_nodes() {
+    std::vector<std::uint32_t> groups;
+    for (std::uint32_t node = 0; node < first_.size(); ++node) {
+      groups.push_back(first_[node] ? groups_.of(first_[node]->value) : cluster_.fabric->vertices() + node);
+    }
+    return groups;
+  }
+
+  std::vector<VertexId> next_layer(const std::vector<VertexId>& layer, std::vector<bool>& seen) {
+    const Fabric& fabric = *cluster_.fabric;
+    std::vector<VertexId> next;
+    for (const VertexId device : layer) {
+      const Fabric::OutLinks out = fabric.out(device);
+      for (std::uint32_t l = out.first; l < out.first + out.count; ++l) {
+        const VertexId target = fabric.target(LinkId{l});
+        if (fabric.link(LinkId{l}).kind != LinkKind::network || fabric.vertex(target).node != kNoNode) { continue; }
+        groups_.join(device.value, target.value);
+        if (!seen[target.value]) { next.push_back(target); }
+        seen[target.value] = true;
+      }
+    }
+    return next;
+  }
+
+  const Cluster& cluster_;
+  std::vector<std::optional<VertexId>> first_;
+  Groups groups_;
+};
+
+std::vector<std::vector<VertexId>> devices_by_node(const Cluster& cluster, std::uint32_t nodes) {
+  std::vector<std::vector<VertexId>> devices(nodes);
+  for (std::uint32_t v = 0; v < cluster.fabric->vertices(); ++v) {
+    const std::uint32_t node = cluster.fabric->vertex(VertexId{v}).node;
+    if (node < nodes) { devices[node].push_back(VertexId{v}); }
+  }
+  return devices;
+}
+
+}  // namespace
+
+NodeList nodes_of(const Cluster& cluster) {
+  NodeList list;
+  const std::string type = cluster.identity && !cluster.identity->gpu.empty() ? cluster.identity->gpu : "GPU";
+  list.gpu_types = {type};
+  std::map<std::uint32_t, NodeId> known;
+  std::vector<std::vector<VertexId>> devices;
+  for (const VertexId endpoint : cluster.endpoints) {
+    const std::uint32_t node = cluster.fabric->vertex(endpoint).node;
+    if (node == kNoNode) {
+      list.nodes.push_back({.gpus = 1, .nics = 1});
+      devices.push_back({endpoint});
+      continue;
+    }
+    const auto [at, fresh] = known.try_emplace(node, list.nodes.next());
+    if (fresh) { list.nodes.push_back({.nics = static_cast<std::uint16_t>(cluster.nics_per_node)}); }
+    ++list.nodes[at->second].gpus;
+  }
+  for (const Node& node : list.nodes) {
+    if (node.gpus <= GpuSet::kMost) { continue; }
+    throw SimulationError("node-too-large", fmt::format("a node has {} GPUs; jobs are placed on nodes of {} at most",
+                                                        node.gpus, GpuSet::kMost));
+  }
+  if (!known.empty()) { devices = devices_by_node(cluster, known.rbegin()->first + 1); }
+  std::vector<std::optional<VertexId>> first;
+  for (const auto& of_node : devices) { first.push_back(first_switch(of_node, cluster)); }
+  list.tiers = TierFinder(cluster, std::move(first)).find();
+  return list;
+}
+
+}  // namespace athanor

@@ -1,0 +1,26 @@
+#include "models/jobs/placement/placement.hpp"
+
+namespace athanor {
+
+/// Instantiated in the file of each kind (entry.hpp).
+template <class Kind>
+PlacementEntry placement_entry_of();
+
+/// In the order of lists and documentation.
+constexpr PlacementEntry (*kPlacements[])() = {
+    placement_entry_of<struct BestFit>,      // best_fit
+    placement_entry_of<struct FirstFit>,     // first_fit
+    placement_entry_of<struct Consolidate>,  // consolidate
+    placement_entry_of<struct Spread>,       // spread
+};
+
+const std::vector<PlacementEntry>& placements() {
+  static const std::vector<PlacementEntry> all = [] {
+    std::vector<PlacementEntry> found;
+    for (const auto& entry : kPlacements) { found.push_back(entry()); }
+    return found;
+  }();
+  return all;
+}
+
+}  // namespace athanor

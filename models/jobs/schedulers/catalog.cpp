@@ -1,0 +1,25 @@
+#include "models/jobs/schedulers/scheduler.hpp"
+
+namespace athanor {
+
+/// Instantiated in the file of each kind (entry.hpp).
+template <class Kind>
+SchedulerEntry scheduler_entry_of();
+
+/// In the order of lists and documentation.
+constexpr SchedulerEntry (*kSchedulers[])() = {
+    scheduler_entry_of<struct Fifo>,                  // fifo
+    scheduler_entry_of<struct ShortestJobFirst>,      // sjf
+    scheduler_entry_of<struct ShortestServiceFirst>,  // qssf
+};
+
+const std::vector<SchedulerEntry>& schedulers() {
+  static const std::vector<SchedulerEntry> all = [] {
+    std::vector<SchedulerEntry> found;
+    for (const auto& entry : kSchedulers) { found.push_back(entry()); }
+    return found;
+  }();
+  return all;
+}
+
+}  // namespace athanor

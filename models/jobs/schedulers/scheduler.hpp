@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/jobs/cluster_state.hpp"
+#include "sim/wall_time.hpp"
+
+namespace athanor {
+
+class Fields;
+
+/// Decides which jobs run. Each is a file of its own in this folder, which holds its keys, what it does and its words,
+/// and a line in catalog.cpp.
+class Scheduler {
+ public:
+  virtual ~Scheduler() = default;
+  /// A job waits from now on: it has been submitted, or has lost its nodes.
+  virtual void enqueue(JobId job, const ClusterState& state) = 0;
+  /// A job that ran has ended.
+  virtual void ended(JobId /*job*/, const ClusterState& /*state*/) {}
+  /// A job that waits is withdrawn.
+  virtual void withdraw(JobId job, const ClusterState& state) = 0;
+  /// Something has changed since it was last called, or its period has passed: starts jobs, and takes nodes away.
+  virtual void schedule(ClusterState& state) = 0;
+  /// It is called at multiples of this alone; zero: at each change.
+  virtual WallTime period() const { return {}; }
+  /// When it wants to be called though nothing changes, later than the present once it has been
+  /// called; max: not at all.
+  virtual WallTime next_call(const ClusterState& /*state*/) const { return WallTime::max(); }
+  /// How many jobs wait.
+  virtual std::size_t waiting() const = 0;
+  /// Why a job that waits does not run, for people: "waits for 8 GPUs behind job 12".
+  virtual std::string reason(JobId job, const ClusterState& state) const = 0;
+};
+
+/// A scheduler as a scenario describes it.
+class SchedulerKind {
+ public:
+  virtual ~SchedulerKind() = default;
+  /// Declares the keys of its object.
+  virtual void visit(Fields& /*fields*/) {}
+  virtual std::unique_ptr<Scheduler> make(const JobList& jobs, const NodeList& nodes) const = 0;
+};
+
+/// A scheduler in the catalog.
+struct SchedulerEntry {
+  std::string_view name;
+  std::string_view meaning;  ///< one line
+  std::shared_ptr<SchedulerKind> (*make)() = nullptr;  ///< with the defaults of all its keys
+};
+
+/// In the order of lists.
+const std::vector<SchedulerEntry>& schedulers();
+
+}  // namespace athanor

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "models/jobs/job.hpp"
+#include "models/jobs/node_list.hpp"
+#include "models/jobs/placement/placement.hpp"
+#include "models/jobs/schedulers/scheduler.hpp"
+#include "models/jobs/speed.hpp"
+#include "models/jobs/usage.hpp"
+
+namespace athanor {
+
+/// Where a job is when the simulation ends.
+enum class JobState : std::uint8_t {
+  waiting,    ///< or not even submitted
+  running,
+  completed,
+  timed_out,  ///< ended by its limit
+};
+
+/// What became of a job.
+struct JobOutcome {
+  JobState state = JobState::waiting;
+  std::uint32_t starts = 0;
+  WallTime started = WallTime::max();  ///< for the first time; max: never
+  WallTime ended = WallTime::max();    ///< max: it has not
+  WallTime ran;                        ///< on nodes, of all its starts
+  Allocation where;                    ///< at its last start; kept where asked for
+};
+
+/// A job that still waits though nothing can happen any more, and why.
+struct StuckJob {
+  JobId job;
+  std::string reason;
+};
+
+struct JobsRun {
+  IdVector<JobId, JobOutcome> outcomes;
+  Usage usage;
+  WallTime ended;  ///< the last job's end, or the horizon
+  std::vector<StuckJob> stuck;  ///< the first of them
+  std::uint64_t events = 0;
+};
+
+
+/// What becomes of the work of a job that loses its nodes to others.
+enum class Preempted : std::uint8_t { goes_on, begins_anew };
+
+/// Rules of a run.
+struct JobsRules {
+  WallTime horizon = WallTime::max();  ///< ends the simulation; max: the last job does
+  WallTime restart_overhead;           ///< without progress, at each start but the first
+  Preempted preempted = Preempted::goes_on;
+  bool keep_allocations = false;       ///< JobOutcome::where
+};
+
+/// Simulates all jobs of the list. Throws Interrupted where `stop` was asked for.
+JobsRun simulate_jobs(const JobList& jobs, const NodeList& nodes, PlacementPolicy& placement, Scheduler& scheduler,
+                      SpeedModel& speeds, const JobsRules& rules, const std::stop_token& stop = {});
+
+}  // namespace athanor

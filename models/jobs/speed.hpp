@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/jobs/cluster_state.hpp"
+#include "sim/check.hpp"
+#include "sim/units.hpp"
+#include "sim/wall_time.hpp"
+
+namespace athanor {
+
+/// How fast a job works, as a multiple of the speed that its duration is meant at: in 2^-32ths, so that work adds up
+/// the same everywhere.
+struct Speed {
+  static constexpr std::uint32_t kBits = 32;
+  std::uint64_t parts = std::uint64_t{1} << kBits;
+
+  /// The nearest of a multiple. Requires 0 <= multiple < 2^31.
+  static Speed of(double multiple) {
+    require(multiple >= 0 && multiple < 0x1p31, "no speed of {}", multiple);
+    return {static_cast<std::uint64_t>(multiple * 0x1p32 + 0.5)};
+  }
+  bool operator==(const Speed&) const = default;
+
+  /// What is done in a span, rounded down.
+  WallTime work_in(WallTime span) const {
+    return WallTime{static_cast<std::int64_t>(Wide{span.count()} * static_cast<Wide>(parts) >> kBits)};
+  }
+  /// The least span in which so much is done; max: never.
+  WallTime time_for(WallTime work) const {
+    if (work <= WallTime::zero()) { return {}; }
+    if (parts == 0) { return WallTime::max(); }
+    const Wide whole = Wide{work.count()} << kBits;
+    const Wide span = (whole + static_cast<Wide>(parts) - 1) / static_cast<Wide>(parts);
+    return span > INT64_MAX ? WallTime::max() : WallTime{static_cast<std::int64_t>(span)};
+  }
+};
+
+/// How fast a job goes on, and up to where that holds if nothing else happens.
+struct Pace {
+  Speed speed;
+  WallTime until = WallTime::max();  ///< of its work, counted from its beginning
+};
+
+/// How fast jobs work where they are.
+class SpeedModel {
+ public:
+  virtual ~SpeedModel() = default;
+  /// Of a running job that has done so much of its work.
+  virtual Pace pace(const RunningJob& running, WallTime done, const ClusterState& state) = 0;
+  /// Does it depend on which other jobs run? Then all are asked whenever one starts or ends.
+  virtual bool depends_on_others() const { return false; }
+};
+
+/// Every job works at full speed wherever it is.
+class FullSpeed final : public SpeedModel {
+ public:
+  Pace pace(const RunningJob& /*running*/, WallTime /*done*/, const ClusterState& /*state*/) override { return {}; }
+};
+
+}  // namespace athanor
