@@ -10,7 +10,9 @@ __extension__ using Key = unsigned __int128;
 /// In the order of Event::before, and compared without a branch: which of two is the earlier is hard to guess. Requires
 /// a time that is not below zero.
 template <class Moment>
-Key key(const EventAt<Moment>& event) { return Key{static_cast<std::uint64_t>(event.when.count())} << 64U | event.order; }
+Key key(const EventAt<Moment>& event) {
+  return Key{static_cast<std::uint64_t>(event.when.count())} << 64U | event.order;
+}
 
 /// The earliest of those from `first` on.
 template <class Moment>

@@ -57,7 +57,8 @@ std::string in_scale(std::int64_t count, std::span<const Scale> scales) {
 std::string to_string(Time time) { return in_scale(time.count(), kTimeScales); }
 
 std::string to_string(WallTime time) {
-  static constexpr auto kWhole = std::to_array<Scale>({{"d", 86'400'000'000}, {"h", 3'600'000'000}, {"min", 60'000'000}});
+  static constexpr auto kWhole =
+      std::to_array<Scale>({{"d", 86'400'000'000}, {"h", 3'600'000'000}, {"min", 60'000'000}});
   for (const Scale& scale : kWhole) {
     if (time.count() != 0 && time.count() % scale.worth == 0) {
       return fmt::format("{} {}", time.count() / scale.worth, scale.name);

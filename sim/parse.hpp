@@ -26,8 +26,8 @@ struct Parsed {
 };
 
 /// Texts such as "1.5us", "256 MiB", "-3ns": decimal digits, an optional space, a unit. Converted digit by digit, so
-/// what is written is what is meant: a text finer than a picosecond, microsecond, byte or byte/s is a mistake, never rounded.
-/// Only the sign and the 64 bits limit the value here; ranges are the caller's.
+/// what is written is what is meant: a text finer than a picosecond, microsecond, byte or byte/s is a mistake, never
+/// rounded. Only the sign and the 64 bits limit the value here; ranges are the caller's.
 ///
 /// Time: ps ns us ms s. WallTime: us ms s min h d w. Bytes: B, kB KB MB GB TB (decimal), KiB MiB GiB TiB (binary).
 /// Bandwidth: B/s, b/s and all their decimal and binary multiples: "50GB/s", "400Gb/s" ("Gbit/s" and "Gbps" too).

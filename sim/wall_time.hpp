@@ -16,7 +16,9 @@ constexpr double seconds(WallTime t) { return static_cast<double>(t.count()) / 1
 
 namespace literals {
 constexpr WallTime operator""_wall_us(unsigned long long n) { return WallTime{static_cast<std::int64_t>(n)}; }
-constexpr WallTime operator""_wall_s(unsigned long long n) { return WallTime{static_cast<std::int64_t>(n)} * 1'000'000; }
+constexpr WallTime operator""_wall_s(unsigned long long n) {
+  return WallTime{static_cast<std::int64_t>(n)} * 1'000'000;
+}
 constexpr WallTime operator""_wall_h(unsigned long long n) { return 3'600_wall_s * static_cast<std::int64_t>(n); }
 constexpr WallTime operator""_wall_d(unsigned long long n) { return 24_wall_h * static_cast<std::int64_t>(n); }
 }  // namespace literals

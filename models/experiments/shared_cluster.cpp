@@ -16,9 +16,8 @@ namespace athanor {
 
 namespace {
 
-constexpr Column kScheduler{.key = "workload",
-                            .role = ColumnRole::subject,
-                            .shown = {.in_reports = Shown::Report::word}};  ///< the scheduler
+constexpr Column kScheduler{
+    .key = "workload", .role = ColumnRole::subject, .shown = {.in_reports = Shown::Report::word}};  ///< the scheduler
 constexpr Column kPlacement{.key = "placement",
                             .role = ColumnRole::choice,
                             .shown = {.in_reports = Shown::Report::word}};  ///< the policy of placement
@@ -38,8 +37,8 @@ constexpr Column kCompletionMean{
     .shown = {.in_sweeps = true, .in_reports = Shown::Report::figure, .axis = "Completion (s)"}};  ///< from submission
                                                                                                    ///< to end, of jobs
                                                                                                    ///< that ended
-constexpr Column kCompletionMedian{"completion_s_median"};  ///< median
-constexpr Column kCompletionP99{"completion_s_p99"};        ///< 99th percentile
+constexpr Column kCompletionMedian{"completion_s_median"};                                         ///< median
+constexpr Column kCompletionP99{"completion_s_p99"};                                               ///< 99th percentile
 constexpr Column kWaitMean{
     .key = "wait_s_mean",
     .head = "wait",
@@ -58,23 +57,22 @@ constexpr Column kWaitP99{.key = "wait_s_p99",
                           .shown = {.in_sweeps = true, .in_reports = Shown::Report::figure}};  ///< 99th percentile
 constexpr Column kWaitMost{"wait_s_max", "max", "(s)", 10, Format::one_decimal};               ///< the longest
 constexpr Column kSlowdownMean{"slowdown_mean", "slowdown", "(mean)",
-                               8};  ///< completion over duration, at least 10 s and at least 1
+                               8};              ///< completion over duration, at least 10 s and at least 1
 constexpr Column kSlowdownP99{"slowdown_p99"};  ///< 99th percentile
-constexpr Column kUtilisation{
-    .key = "utilisation",
-    .head = "used",
-    .unit = "(%)",
-    .width = 7,
-    .format = Format::percent,
-    .role = ColumnRole::rate,
-    .shown = {.in_sweeps = true,
-              .in_reports = Shown::Report::figure,
-              .axis = "GPUs used (%)"}};          ///< share of all GPUs' time that jobs had
-constexpr Column kQueueLength{"queue_length"};    ///< jobs waiting, on average
-constexpr Column kMakespan{"makespan_s"};         ///< to the end of the last job
-constexpr Column kGpuHours{"gpu_hours"};          ///< that jobs had
+constexpr Column kUtilisation{.key = "utilisation",
+                              .head = "used",
+                              .unit = "(%)",
+                              .width = 7,
+                              .format = Format::percent,
+                              .role = ColumnRole::rate,
+                              .shown = {.in_sweeps = true,
+                                        .in_reports = Shown::Report::figure,
+                                        .axis = "GPUs used (%)"}};        ///< share of all GPUs' time that jobs had
+constexpr Column kQueueLength{"queue_length"};                            ///< jobs waiting, on average
+constexpr Column kMakespan{"makespan_s"};                                 ///< to the end of the last job
+constexpr Column kGpuHours{"gpu_hours"};                                  ///< that jobs had
 constexpr Column kFairness{.key = "fairness", .role = ColumnRole::rate};  ///< Jain's index of users' mean slowdowns
-constexpr Column kStuck{"stuck"};  ///< why jobs wait that nothing can start any more
+constexpr Column kStuck{"stuck"};                     ///< why jobs wait that nothing can start any more
 constexpr Column kCompletionP5{"completion_s_p5"};    ///< of several seeds: 5th percentile
 constexpr Column kCompletionP95{"completion_s_p95"};  ///< of several seeds: 95th percentile
 
@@ -147,7 +145,8 @@ std::string job_lines(const JobList& jobs, const JobsRun& done, const std::strin
 }  // namespace
 
 std::string per_job_names() {
-  return "case,seed,job,name,user,queue,gpus,state,submitted_s,started_s,ended_s,duration_s,wait_s,ran_s,starts,nodes\n";
+  return "case,seed,job,name,user,queue,gpus,state,submitted_s,started_s,ended_s,duration_s,wait_s,ran_s,starts,"
+         "nodes\n";
 }
 
 JobsRun SharedClusterExperiment::simulate(const Platform& platform, const RunOptions& options) const {
@@ -217,7 +216,7 @@ const RepetitionSummary* SharedClusterExperiment::repetitions() const {
 }
 
 std::vector<const Column*> SharedClusterExperiment::columns(bool seeds) const {
-  std::vector<const Column*> columns{&kJobs,    &kCompleted, &kQueued,        &kWaitMean,    &kWaitMedian,
+  std::vector<const Column*> columns{&kJobs,    &kCompleted, &kQueued,         &kWaitMean,     &kWaitMedian,
                                      &kWaitP99, &kWaitMost,  &kCompletionMean, &kSlowdownMean, &kUtilisation};
   if (seeds) { columns.insert(columns.end(), {&kCompletionP5, &kCompletionP95}); }
   return columns;
@@ -246,9 +245,11 @@ std::vector<std::string> SharedClusterExperiment::warnings(const Platform& /*pla
 std::string SharedClusterExperiment::refusal(const Platform& /*platform*/, Ability ability) const {
   switch (ability) {
     case Ability::per_job: return "";
-    case Ability::timeline: return "--trace draws primitives of collectives, and a workload of jobs has none; use --per-job";
+    case Ability::timeline:
+      return "--trace draws primitives of collectives, and a workload of jobs has none; use --per-job";
     case Ability::flows: return "--flows writes the messages of traffic, and this is none; use --per-job";
-    case Ability::ports: return "--ports counts what a simulated network carries, and jobs of given durations use none; leave it out";
+    case Ability::ports:
+      return "--ports counts what a simulated network carries, and jobs of given durations use none; leave it out";
     case Ability::memory: return "--strict asks whether a training fits into memory, and this is none; leave it out";
   }
   return "";

@@ -12,12 +12,8 @@ namespace {
 std::uint32_t times(std::uint32_t have, std::uint32_t need) { return need == 0 ? Node::kUnlimited : have / need; }
 
 /// The rest of what may be without limit.
-std::uint32_t less(std::uint32_t have, std::uint32_t need) {
-  return have == Node::kUnlimited ? have : have - need;
-}
-std::uint32_t more(std::uint32_t have, std::uint32_t given) {
-  return have == Node::kUnlimited ? have : have + given;
-}
+std::uint32_t less(std::uint32_t have, std::uint32_t need) { return have == Node::kUnlimited ? have : have - need; }
+std::uint32_t more(std::uint32_t have, std::uint32_t given) { return have == Node::kUnlimited ? have : have + given; }
 
 std::vector<std::uint16_t> indices_of(const std::vector<std::string>& wanted, const std::vector<std::string>& all) {
   std::vector<std::uint16_t> found;
@@ -42,9 +38,7 @@ Inventory::Inventory(const NodeList& nodes, const JobList& jobs) : nodes_(&nodes
   }
   milli_.assign(gpus, kWhole);
   for (const std::uint32_t count : most) { by_free_.emplace_back(count + 1, NodeSet(nodes.count())); }
-  for (const NodeId id : nodes.nodes.ids()) {
-    by_free_[nodes.nodes[id].gpu_type][nodes.nodes[id].gpus].add(id);
-  }
+  for (const NodeId id : nodes.nodes.ids()) { by_free_[nodes.nodes[id].gpu_type][nodes.nodes[id].gpus].add(id); }
   free_gpus_ = gpus;
   for (std::uint32_t set = 0; set < jobs.gpu_type_sets(); ++set) {
     types_.push_back(indices_of(jobs.gpu_types(GpuTypesId{set}), nodes.gpu_types));

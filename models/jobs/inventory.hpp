@@ -55,9 +55,7 @@ class Inventory {
   /// The lowest open node from `from` on that has exactly so many wholly free GPUs of this type.
   std::optional<NodeId> next(std::uint16_t type, std::uint32_t free, NodeId from = {}) const;
   /// The most GPUs of a node of this type.
-  std::uint32_t most_gpus(std::uint16_t type) const {
-    return static_cast<std::uint32_t>(by_free_[type].size()) - 1;
-  }
+  std::uint32_t most_gpus(std::uint16_t type) const { return static_cast<std::uint32_t>(by_free_[type].size()) - 1; }
 
   /// Tasks on a node with the lowest of its free GPUs; a task that shares one gets the fullest on which it fits, the
   /// lowest of those. Requires room for them, and one task of those that share.

@@ -62,8 +62,7 @@ GpuTypesId JobList::gpu_types(std::vector<std::string> types) {
 }
 
 void JobList::sort() {
-  std::stable_sort(jobs.begin(), jobs.end(),
-                   [](const Job& a, const Job& b) { return a.submitted < b.submitted; });
+  std::stable_sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.submitted < b.submitted; });
 }
 
 }  // namespace athanor

@@ -24,8 +24,8 @@ using GpuTypesId = Id<struct GpuTypesTag>;
 
 /// What one task takes of the node that it runs on.
 struct Demand {
-  std::uint16_t gpus = 0;        ///< whole ones
-  std::uint16_t gpu_milli = 0;   ///< thousandths of one GPU, which it shares; at most 999, and not beside whole ones
+  std::uint16_t gpus = 0;       ///< whole ones
+  std::uint16_t gpu_milli = 0;  ///< thousandths of one GPU, which it shares; at most 999, and not beside whole ones
   std::uint16_t nics = 0;
   GpuTypesId gpu_types = {};     ///< one of which its GPUs have
   std::uint32_t cpu_milli = 0;   ///< thousandths of a core
@@ -53,10 +53,10 @@ struct Job {
   NameId queue;
   ShapeId shape;
   WallTime submitted;
-  WallTime duration;                   ///< of an undisturbed run at full speed: its work
-  WallTime limit = WallTime::max();    ///< after which it is ended
+  WallTime duration;                    ///< of an undisturbed run at full speed: its work
+  WallTime limit = WallTime::max();     ///< after which it is ended
   WallTime expected = WallTime::max();  ///< how long it runs, as far as schedulers know
-  std::int32_t priority = 0;           ///< the higher the sooner, where a scheduler asks for it
+  std::int32_t priority = 0;            ///< the higher the sooner, where a scheduler asks for it
 };
 
 /// All jobs of a workload, in the order of submission, and of their list where that is the same.

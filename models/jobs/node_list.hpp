@@ -15,11 +15,11 @@ using NodeId = Id<struct NodeTag>;
 struct Node {
   static constexpr std::uint32_t kUnlimited = std::numeric_limits<std::uint32_t>::max();
 
-  std::uint16_t gpu_type = 0;              ///< index of NodeList::gpu_types
-  std::uint16_t gpus = 0;                  ///< at most GpuSet::kMost
-  std::uint16_t nics = 0;                  ///< that jobs may ask for beside GPUs
-  std::uint32_t cpu_milli = kUnlimited;    ///< thousandths of a core
-  std::uint32_t memory_mib = kUnlimited;   ///< MiB
+  std::uint16_t gpu_type = 0;             ///< index of NodeList::gpu_types
+  std::uint16_t gpus = 0;                 ///< at most GpuSet::kMost
+  std::uint16_t nics = 0;                 ///< that jobs may ask for beside GPUs
+  std::uint32_t cpu_milli = kUnlimited;   ///< thousandths of a core
+  std::uint32_t memory_mib = kUnlimited;  ///< MiB
 };
 
 /// Nodes that are near each other: those below one leaf, one pod.

@@ -207,9 +207,7 @@ class JobSimulation {
     const bool cut = rules_.horizon != WallTime::max() && next_instant() != WallTime::max();
     if (cut) { run_.ended = rules_.horizon; }
     run_.usage.end(run_.ended);
-    for (const RunningJob& running : state_.running()) {
-      run_.outcomes[running.job].ran += run_.ended - running.since;
-    }
+    for (const RunningJob& running : state_.running()) { run_.outcomes[running.job].ran += run_.ended - running.since; }
     if (cut) { return; }
     for (const JobId job : jobs_.jobs.ids()) {
       if (run_.outcomes[job].state != JobState::waiting) { continue; }

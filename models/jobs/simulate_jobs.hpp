@@ -17,7 +17,7 @@ namespace athanor {
 
 /// Where a job is when the simulation ends.
 enum class JobState : std::uint8_t {
-  waiting,    ///< or not even submitted
+  waiting,  ///< or not even submitted
   running,
   completed,
   timed_out,  ///< ended by its limit
@@ -42,11 +42,10 @@ struct StuckJob {
 struct JobsRun {
   IdVector<JobId, JobOutcome> outcomes;
   Usage usage;
-  WallTime ended;  ///< the last job's end, or the horizon
+  WallTime ended;               ///< the last job's end, or the horizon
   std::vector<StuckJob> stuck;  ///< the first of them
   std::uint64_t events = 0;
 };
-
 
 /// What becomes of the work of a job that loses its nodes to others.
 enum class Preempted : std::uint8_t { goes_on, begins_anew };
@@ -56,7 +55,7 @@ struct JobsRules {
   WallTime horizon = WallTime::max();  ///< ends the simulation; max: the last job does
   WallTime restart_overhead;           ///< without progress, at each start but the first
   Preempted preempted = Preempted::goes_on;
-  bool keep_allocations = false;       ///< JobOutcome::where
+  bool keep_allocations = false;  ///< JobOutcome::where
 };
 
 /// Simulates all jobs of the list. Throws Interrupted where `stop` was asked for.

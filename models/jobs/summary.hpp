@@ -23,13 +23,13 @@ struct JobsSummary {
   std::uint64_t timed_out = 0;
   std::uint64_t queued = 0;  ///< jobs that did not start at once
   std::uint64_t restarts = 0;
-  TimeSummary wait;        ///< from submission to the first start, of jobs that have started
-  TimeSummary completion;  ///< from submission to the end, of jobs that have ended
-  TimeSummary slowdown;    ///< completion / duration, of jobs completed; durations below 10 s count as 10 s, and it is
-                           ///< at least 1 (bounded slowdown, Feitelson et al., JSSPP 1997)
-  double makespan = 0;     ///< seconds, from time zero
-  double gpu_hours = 0;    ///< that jobs had
-  double utilisation = 0;  ///< share of all GPUs over the makespan
+  TimeSummary wait;         ///< from submission to the first start, of jobs that have started
+  TimeSummary completion;   ///< from submission to the end, of jobs that have ended
+  TimeSummary slowdown;     ///< completion / duration, of jobs completed; durations below 10 s count as 10 s, and it is
+                            ///< at least 1 (bounded slowdown, Feitelson et al., JSSPP 1997)
+  double makespan = 0;      ///< seconds, from time zero
+  double gpu_hours = 0;     ///< that jobs had
+  double utilisation = 0;   ///< share of all GPUs over the makespan
   double queue_length = 0;  ///< jobs waiting, on average over the makespan
   double fairness = 0;      ///< Jain's index of the users' mean slowdowns; 1 for fewer than two users
 };

@@ -6,7 +6,6 @@
 
 #include <fmt/core.h>
 
-#include "sim/byte_source.hpp"
 #include "models/traces/chakra/read_chakra.hpp"
 #include "models/traces/goal/goal_program.hpp"
 #include "models/traces/kineto/rank_program.hpp"
@@ -14,6 +13,7 @@
 #include "models/traces/own/trace_json.hpp"
 #include "models/traces/trace_options.hpp"
 #include "models/traces/workload_draft.hpp"
+#include "sim/byte_source.hpp"
 #include "sim/file.hpp"
 #include "sim/words.hpp"
 

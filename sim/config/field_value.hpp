@@ -59,8 +59,9 @@ class FieldValue {
   FieldValue(const FieldValue&) = delete;
   FieldValue& operator=(const FieldValue&) = delete;
 
-  /// T: an integer, bool, std::string, enum, Time, WallTime, Bytes, Bandwidth, Ratio, or std::optional or std::vector of these (a
-  /// list has at least one element). `limits` (limits.hpp) are ranges or names; an enum's names must be given.
+  /// T: an integer, bool, std::string, enum, Time, WallTime, Bytes, Bandwidth, Ratio, or std::optional or std::vector
+  /// of these (a list has at least one element). `limits` (limits.hpp) are ranges or names; an enum's names must be
+  /// given.
   template <class T>
   void visit(T& target, const LimitsOf<T>& limits = {});
 

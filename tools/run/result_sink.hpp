@@ -52,8 +52,8 @@ class ResultSink {
   std::vector<Record> records_;
   std::vector<const Column*> csv_columns_;
   std::vector<std::pair<std::string, std::vector<JsonValue>>> lists_;
-  std::string flows_;  ///< lines of --flows
-  std::string ports_;  ///< lines of --ports
+  std::string flows_;    ///< lines of --flows
+  std::string ports_;    ///< lines of --ports
   std::string per_job_;  ///< lines of --per-job
   std::vector<std::string> warnings_;
 };

@@ -17,7 +17,7 @@ namespace {
 
 using Type = FieldValue::Form::Type;
 
-void visit(Fields& fields, TasksConfig& tasks) {
+void visit(Fields& fields, WorkloadTasks& tasks) {
   fields.optional("count", tasks.count, "How many are alike", {1, 1'000'000});
   fields.optional("gpus", tasks.gpus, "Whole GPUs of each", {0, GpuSet::kMost});
   fields.optional("gpu_milli", tasks.gpu_milli, "Thousandths of one GPU that each shares, in place of whole ones",
@@ -27,7 +27,7 @@ void visit(Fields& fields, TasksConfig& tasks) {
   fields.optional("nics", tasks.nics, "NICs that each has to itself");
 }
 
-void visit(Fields& fields, JobConfig& job) {
+void visit(Fields& fields, WorkloadJob& job) {
   fields.optional("name", job.name, "Absent: its number");
   fields.optional("user", job.user, "Whose it is");
   fields.optional("queue", job.queue, "That it is submitted to");
@@ -37,7 +37,7 @@ void visit(Fields& fields, JobConfig& job) {
   fields.optional("expected", job.expected,
                   "How long it runs as far as schedulers know; absent: its limit, else its duration", {WallTime{1}});
   fields.optional("gpus", job.gpus, "GPUs, each with a task of its own; or \"tasks\"", {1, 1'000'000});
-  fields.optional_list("tasks", job.tasks, "What begins together", [](Fields& f, TasksConfig& t) { visit(f, t); });
+  fields.optional_list("tasks", job.tasks, "What begins together", [](Fields& f, WorkloadTasks& t) { visit(f, t); });
   fields.optional("gpu_types", job.gpu_types, "Names of GPUs, one of which it needs; absent: any");
   fields.optional("priority", job.priority, "The higher the sooner, where the scheduler asks for it",
                   {-1'000'000'000, 1'000'000'000});
@@ -46,7 +46,7 @@ void visit(Fields& fields, JobConfig& job) {
   if (fields.ok() && job.gpus.has_value() == !job.tasks.empty()) {
     fields.problem("", "conflict", "a job has either \"gpus\" or \"tasks\"", R"(as in "gpus": 8)");
   }
-  for (const TasksConfig& tasks : job.tasks) {
+  for (const WorkloadTasks& tasks : job.tasks) {
     if (tasks.gpu_milli && tasks.gpus > 1) {
       fields.problem("tasks", "conflict", "a task that shares a GPU has no others", "leave out \"gpus\"");
     }
@@ -103,7 +103,7 @@ void visit_date(Fields& fields, std::string_view key, std::optional<LogTime>& ti
   });
 }
 
-void visit(Fields& fields, LogConfig& log) {
+void visit(Fields& fields, WorkloadLog& log) {
   fields.required("file", log.file, "Its path relative to the scenario; compressed with gzip or not");
   std::vector<Fields::Kind> formats;
   for (const LogFormatEntry& entry : log_formats()) {
@@ -124,16 +124,15 @@ void visit(Fields& fields, LogConfig& log) {
 void visit_jobs(FieldValue& value, WorkloadConfig& workload) {
   value.one_of({{Type::list,
                  [&](FieldValue& list) {
-                   list.list(
-                       workload.written,
-                       [](FieldValue& one, JobConfig& job) {
-                         one.object(job, [](Fields& f, JobConfig& j) { visit(f, j); });
-                       },
-                       {1});
+                   list.list(workload.written,
+                             [](FieldValue& one, WorkloadJob& job) {
+                               one.object(job, [](Fields& f, WorkloadJob& j) { visit(f, j); });
+                             },
+                             {1});
                  }},
                 {Type::object, [&](FieldValue& object) {
                    object.object([&](Fields& fields) {
-                     LogConfig log;
+                     WorkloadLog log;
                      visit(fields, log);
                      if (fields.reading()) { workload.log = std::move(log); }
                    });
@@ -151,10 +150,9 @@ void visit(Fields& fields, WorkloadConfig& workload) {
   }
   fields.required_value("jobs", "A list of jobs, or a file of them",
                         [&](FieldValue& value) { visit_jobs(value, workload); });
-  fields.optional_value("scheduler", "Who decides when jobs run, by name, or an object with its keys",
-                        [&](FieldValue& value) {
-                          visit_kind(value, schedulers(), workload.scheduler_name, workload.scheduler);
-                        });
+  fields.optional_value(
+      "scheduler", "Who decides when jobs run, by name, or an object with its keys",
+      [&](FieldValue& value) { visit_kind(value, schedulers(), workload.scheduler_name, workload.scheduler); });
   fields.optional_value("placement", "Where jobs run, likewise", [&](FieldValue& value) {
     visit_kind(value, placements(), workload.placement_name, workload.placement);
   });
@@ -169,12 +167,12 @@ void visit(Fields& fields, WorkloadConfig& workload) {
 
 namespace {
 
-Shape shape_of(const JobConfig& job, JobList& list) {
+Shape shape_of(const WorkloadJob& job, JobList& list) {
   const GpuTypesId types = list.gpu_types(job.gpu_types);
   if (job.gpus) { return {{*job.gpus, {.gpus = 1, .gpu_types = types}}}; }
   constexpr std::int64_t kMebibyte = 1 << 20;
   Shape shape;
-  for (const TasksConfig& tasks : job.tasks) {
+  for (const WorkloadTasks& tasks : job.tasks) {
     Demand each{.gpus = tasks.gpus, .nics = tasks.nics, .gpu_types = types, .cpu_milli = tasks.cpu_milli};
     each.memory_mib = static_cast<std::uint32_t>(ceil_div(tasks.memory.count(), kMebibyte));
     if (tasks.gpu_milli) {
@@ -186,9 +184,9 @@ Shape shape_of(const JobConfig& job, JobList& list) {
   return shape;
 }
 
-JobList list_of(const std::vector<JobConfig>& written) {
+JobList list_of(const std::vector<WorkloadJob>& written) {
   JobList list;
-  for (const JobConfig& config : written) {
+  for (const WorkloadJob& config : written) {
     Job job;
     job.name = list.name(config.name);
     job.user = list.name(config.user);
@@ -235,7 +233,7 @@ class WorkloadReader : public ExperimentReader {
 
  private:
   JobList read_log(CaseParts& parts) {
-    const LogConfig& from = *config_.log;
+    const WorkloadLog& from = *config_.log;
     const FileReader& files = parts.context.files;
     JobLog log(from.selection);
     try {

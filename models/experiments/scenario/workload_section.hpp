@@ -17,9 +17,9 @@
 namespace athanor {
 
 /// Tasks of a job as a scenario writes them.
-struct TasksConfig {
+struct WorkloadTasks {
   std::uint32_t count = 1;
-  std::uint16_t gpus = 1;                ///< of each
+  std::uint16_t gpus = 1;                  ///< of each
   std::optional<std::uint16_t> gpu_milli;  ///< in place of whole ones
   std::uint32_t cpu_milli = 0;
   Bytes memory;
@@ -27,7 +27,7 @@ struct TasksConfig {
 };
 
 /// A job as a scenario writes it.
-struct JobConfig {
+struct WorkloadJob {
   std::string name;
   std::string user;
   std::string queue;
@@ -36,7 +36,7 @@ struct JobConfig {
   std::optional<WallTime> limit;
   std::optional<WallTime> expected;
   std::optional<std::uint32_t> gpus;  ///< wherever they are, or ...
-  std::vector<TasksConfig> tasks;     ///< ... these
+  std::vector<WorkloadTasks> tasks;   ///< ... these
   std::vector<std::string> gpu_types;
   std::int32_t priority = 0;
   std::uint32_t count = 1;  ///< such jobs
@@ -44,7 +44,7 @@ struct JobConfig {
 };
 
 /// Jobs of somebody's log.
-struct LogConfig {
+struct WorkloadLog {
   std::string file;
   std::string format_name;
   std::shared_ptr<LogFormat> format;
@@ -54,8 +54,8 @@ struct LogConfig {
 
 /// The "workload" of a scenario: jobs, and who decides when and where they run.
 struct WorkloadConfig {
-  std::vector<JobConfig> written;
-  std::optional<LogConfig> log;
+  std::vector<WorkloadJob> written;
+  std::optional<WorkloadLog> log;
   std::string scheduler_name;
   std::shared_ptr<SchedulerKind> scheduler;
   std::string placement_name;
@@ -63,9 +63,9 @@ struct WorkloadConfig {
   JobsRules rules;
   SourceLocation place;
 
-  std::shared_ptr<const JobList> jobs;   ///< once it has been resolved
+  std::shared_ptr<const JobList> jobs;    ///< once it has been resolved
   std::shared_ptr<const NodeList> nodes;  ///< the same
-  std::vector<std::string> notes;        ///< what was left out, and what was assumed
+  std::vector<std::string> notes;         ///< what was left out, and what was assumed
 };
 
 void visit(Fields& fields, WorkloadConfig& workload);

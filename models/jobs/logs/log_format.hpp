@@ -27,7 +27,7 @@ class LogFormat {
 /// A format in the catalog.
 struct LogFormatEntry {
   std::string_view name;
-  std::string_view meaning;  ///< one line
+  std::string_view meaning;                        ///< one line
   std::shared_ptr<LogFormat> (*make)() = nullptr;  ///< with the defaults of all its keys
 };
 

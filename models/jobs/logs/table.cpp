@@ -73,7 +73,9 @@ bool Table::read_line() {
     const auto quotes = static_cast<std::size_t>(std::count(line.begin(), line.end(), '"'));
     inside = shape_.quoted && (inside != (quotes % 2 == 1));
     if (!inside) { return true; }
-    if (last) { throw ScenarioError({"open-quote", "a quote is never closed", place(), "quotes within a field are doubled"}); }
+    if (last) {
+      throw ScenarioError({"open-quote", "a quote is never closed", place(), "quotes within a field are doubled"});
+    }
     text_ += '\n';
   }
 }

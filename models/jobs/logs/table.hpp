@@ -13,10 +13,10 @@ namespace athanor {
 
 /// How the lines of a table are cut into fields.
 struct TableShape {
-  char separator = ',';                    ///< between fields; ' ': any number of blanks
-  bool quoted = true;                      ///< a field may stand in quotes (RFC 4180)
-  std::vector<std::string> columns = {};   ///< their names, where no line of the file has them
-  char comment = '\0';                     ///< begins lines that are none of the table
+  char separator = ',';                   ///< between fields; ' ': any number of blanks
+  bool quoted = true;                     ///< a field may stand in quotes (RFC 4180)
+  std::vector<std::string> columns = {};  ///< their names, where no line of the file has them
+  char comment = '\0';                    ///< begins lines that are none of the table
 };
 
 /// A table in a file, read line by line: of any length, compressed or not.
@@ -52,7 +52,7 @@ class Table {
   bool ended_ = false;
   std::string text_;  ///< the present line, its quotes taken away
   std::vector<std::string_view> fields_;
-  int line_ = 0;       ///< the first of the present row
+  int line_ = 0;  ///< the first of the present row
   int next_line_ = 1;
 };
 

@@ -1,13 +1,12 @@
-#include "models/jobs/placement/node_search.hpp"
 #include "models/jobs/placement/entry.hpp"
+#include "models/jobs/placement/node_search.hpp"
 
 namespace athanor {
 
 namespace {
 
 class BestFitPolicy final : public GroupPlacement {
-  bool place_group(std::uint32_t group, const TaskGroup& tasks, Inventory& inventory,
-                   Allocation& allocation) override {
+  bool place_group(std::uint32_t group, const TaskGroup& tasks, Inventory& inventory, Allocation& allocation) override {
     std::uint32_t left = tasks.tasks;
     while (left > 0) {
       const auto whole = tightest(inventory, tasks.each, left);

@@ -1,5 +1,5 @@
-#include "models/jobs/placement/node_search.hpp"
 #include "models/jobs/placement/entry.hpp"
+#include "models/jobs/placement/node_search.hpp"
 
 namespace athanor {
 
@@ -9,8 +9,7 @@ namespace {
 /// Large-Scale GPU Datacenters", SC 2021, its artifact): what fits on a node goes to the one with the fewest free GPUs;
 /// what does not takes wholly free nodes, the lowest first, and the node with most free GPUs for the rest.
 class ConsolidatePolicy final : public GroupPlacement {
-  bool place_group(std::uint32_t group, const TaskGroup& tasks, Inventory& inventory,
-                   Allocation& allocation) override {
+  bool place_group(std::uint32_t group, const TaskGroup& tasks, Inventory& inventory, Allocation& allocation) override {
     const std::uint32_t per_node = most_on_a_node(tasks.each, inventory);
     if (per_node == 0) { return false; }
     if (tasks.tasks <= per_node) {

@@ -5,8 +5,7 @@ namespace athanor {
 namespace {
 
 class FirstFitPolicy final : public GroupPlacement {
-  bool place_group(std::uint32_t group, const TaskGroup& tasks, Inventory& inventory,
-                   Allocation& allocation) override {
+  bool place_group(std::uint32_t group, const TaskGroup& tasks, Inventory& inventory, Allocation& allocation) override {
     std::uint32_t left = tasks.tasks;
     for (const NodeId node : inventory.nodes().nodes.ids()) {
       const std::uint32_t here = std::min(left, inventory.room(node, tasks.each));

@@ -48,7 +48,7 @@ class PlacementKind {
 /// A policy in the catalog.
 struct PlacementEntry {
   std::string_view name;
-  std::string_view meaning;  ///< one line
+  std::string_view meaning;                            ///< one line
   std::shared_ptr<PlacementKind> (*make)() = nullptr;  ///< with the defaults of all its keys
 };
 

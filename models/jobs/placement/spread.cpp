@@ -1,13 +1,12 @@
-#include "models/jobs/placement/node_search.hpp"
 #include "models/jobs/placement/entry.hpp"
+#include "models/jobs/placement/node_search.hpp"
 
 namespace athanor {
 
 namespace {
 
 class SpreadPolicy final : public GroupPlacement {
-  bool place_group(std::uint32_t group, const TaskGroup& tasks, Inventory& inventory,
-                   Allocation& allocation) override {
+  bool place_group(std::uint32_t group, const TaskGroup& tasks, Inventory& inventory, Allocation& allocation) override {
     for (std::uint32_t task = 0; task < tasks.tasks; ++task) {
       const auto node = emptiest(inventory, tasks.each, 1);
       if (!node) { return false; }

@@ -48,7 +48,7 @@ class SchedulerKind {
 /// A scheduler in the catalog.
 struct SchedulerEntry {
   std::string_view name;
-  std::string_view meaning;  ///< one line
+  std::string_view meaning;                            ///< one line
   std::shared_ptr<SchedulerKind> (*make)() = nullptr;  ///< with the defaults of all its keys
 };
 

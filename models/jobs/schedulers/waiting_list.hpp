@@ -25,9 +25,9 @@ class WaitingList {
  public:
   /// What follows a look at a job.
   enum class Next : std::uint8_t {
-    job,        ///< the next one
-    no_such,    ///< the next one that asks for something else
-    none,       ///< end
+    job,      ///< the next one
+    no_such,  ///< the next one that asks for something else
+    none,     ///< end
   };
 
   void add(Turn turn, ShapeId shape);

@@ -4,9 +4,9 @@
 
 #include <fmt/core.h>
 
-#include "sim/byte_source.hpp"
 #include "models/traces/goal/goal_program.hpp"
 #include "models/traces/trace_options.hpp"
+#include "sim/byte_source.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {

@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
-#include "sim/byte_source.hpp"
 #include "models/traces/trace_options.hpp"
+#include "sim/byte_source.hpp"
 #include "sim/words.hpp"
 
 namespace athanor {

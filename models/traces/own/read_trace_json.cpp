@@ -5,11 +5,11 @@
 #include <fmt/core.h>
 
 #include "algorithms/schedule/field_names.hpp"
-#include "sim/byte_source.hpp"
 #include "models/traces/own/parallelism_names.hpp"
 #include "models/traces/own/trace_json.hpp"
 #include "models/traces/program_draft.hpp"
 #include "models/traces/trace_options.hpp"
+#include "sim/byte_source.hpp"
 #include "sim/config/fields.hpp"
 
 namespace athanor {

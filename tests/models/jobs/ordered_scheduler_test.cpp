@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "models/jobs/summary.hpp"
+#include "small_jobs.hpp"
+
+using namespace athanor;
+
+namespace {
+
+constexpr WallTime kNever = WallTime::max();
+
+/// One pool of GPUs, in whole seconds, one job after the other: when each begins if none may overtake another.
+std::vector<std::int64_t> begins_in_turn(const std::vector<SmallJob>& jobs, std::uint32_t gpus) {
+  std::vector<std::int64_t> begins;
+  std::multimap<std::int64_t, std::uint32_t> ends;
+  std::uint32_t free = gpus;
+  std::int64_t now = 0;
+  for (const SmallJob& job : jobs) {
+    now = std::max(now, job.submitted);
+    while (!ends.empty() && (ends.begin()->first <= now || free < job.gpus)) {
+      now = std::max(now, ends.begin()->first);
+      free += ends.begin()->second;
+      ends.erase(ends.begin());
+    }
+    begins.push_back(now);
+    free -= job.gpus;
+    ends.emplace(now + job.duration, job.gpus);
+  }
+  return begins;
+}
+
+std::vector<SmallJob> random_jobs(std::mt19937_64& random, std::size_t count, std::uint32_t most_gpus) {
+  std::vector<SmallJob> jobs;
+  std::int64_t submitted = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    submitted += static_cast<std::int64_t>(random() % 20);
+    jobs.push_back({submitted, 1 + static_cast<std::int64_t>(random() % 100),
+                    1 + static_cast<std::uint32_t>(random() % most_gpus)});
+  }
+  return jobs;
+}
+
+}  // namespace
+
+TEST_CASE("without backfill no job overtakes another, on one node as in a pool of GPUs") {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 50; ++round) {
+    const std::vector<SmallJob> jobs = random_jobs(random, 200, 16);
+    const JobList list = list_of(jobs);
+    const JobsRun run = run_of(list, equal_nodes(1, 16), "fifo", R"({"backfill": "none"})");
+    const std::vector<std::int64_t> begins = begins_in_turn(jobs, 16);
+    for (const JobId id : list.jobs.ids()) { CHECK(run.outcomes[id].started == wall_seconds(begins[id.value])); }
+  }
+}
+
+TEST_CASE(
+    "EASY backfill never delays the first job beyond the time when it would begin without, and helps the others") {
+  std::mt19937_64 random(5);
+  double with = 0;
+  double without = 0;
+  for (int round = 0; round < 50; ++round) {
+    const JobList list = list_of(random_jobs(random, 200, 16));
+    const NodeList nodes = equal_nodes(1, 16);
+    const JobsRun none = run_of(list, nodes, "fifo", R"({"backfill": "none"})");
+    const JobsRun easy = run_of(list, nodes, "fifo", R"({"backfill": "easy"})");
+    // With exact expectations and one pool a job that waits first begins no later than it was promised; the second job
+    // of the list can only be first.
+    CHECK(easy.outcomes[JobId{1}].started <= none.outcomes[JobId{1}].started);
+    with += summary_of(easy, list, nodes).wait.mean;
+    without += summary_of(none, list, nodes).wait.mean;
+  }
+  CHECK(with < without);
+}
+
+TEST_CASE("a job is backfilled where it is over in time or leaves enough, and nowhere else") {
+  // 4 GPUs: the first job has 3 until 100; the second wants all 4 and is promised them at 100.
+  const std::vector<SmallJob> base = {{0, 100, 3}, {0, 50, 4}};
+  const auto begin_of_third = [&](SmallJob third, std::uint16_t gpus) {
+    std::vector<SmallJob> jobs = base;
+    jobs.push_back(third);
+    return run_of(list_of(jobs), equal_nodes(1, gpus), "fifo").outcomes[JobId{2}].started;
+  };
+  CHECK(begin_of_third({0, 100, 1}, 4) == wall_seconds(0));    // over in time
+  CHECK(begin_of_third({0, 101, 1}, 4) == wall_seconds(150));  // a second too long
+  CHECK(begin_of_third({0, 1000, 1}, 5) == wall_seconds(0));   // a fifth GPU that the second job does not need
+}
+
+TEST_CASE("a job that ends before it was expected to lets the first begin sooner") {
+  const std::vector<SmallJob> jobs = {{0, 10, 4, 100}, {0, 10, 4}, {1, 80, 1}};
+  const JobsRun run = run_of(list_of(jobs), equal_nodes(1, 4), "fifo");
+  CHECK(run.outcomes[JobId{1}].started == wall_seconds(10));
+  CHECK(run.outcomes[JobId{2}].started == wall_seconds(20));
+}
+
+TEST_CASE("the shortest job first") {
+  const std::vector<SmallJob> jobs = {{0, 10, 1}, {1, 30, 1}, {2, 20, 1}, {3, 5, 1}};
+  const JobsRun run = run_of(list_of(jobs), equal_nodes(1, 1), "sjf", R"({"backfill": "none"})");
+  CHECK(run.outcomes[JobId{3}].started == wall_seconds(10));
+  CHECK(run.outcomes[JobId{2}].started == wall_seconds(15));
+  CHECK(run.outcomes[JobId{1}].started == wall_seconds(35));
+}
+
+TEST_CASE("random arrivals at k GPUs wait as long as Erlang's formula says") {
+  // M/M/k: P(wait) is Erlang's C, the mean wait C / (k mu - lambda).
+  constexpr std::uint32_t kGpus = 4;
+  constexpr double kService = 1000;  // seconds
+  constexpr double kLoad = 0.7;
+  constexpr int kJobs = 100'000;
+  std::mt19937_64 random(11);
+  std::exponential_distribution<double> between(kLoad * kGpus / kService);
+  std::exponential_distribution<double> service(1 / kService);
+  JobList list;
+  double at = 0;
+  for (int i = 0; i < kJobs; ++i) {
+    at += between(random);
+    Job job;
+    job.shape = list.shape({{1, {.gpus = 1}}});
+    job.submitted = WallTime{std::llround(at * 1e6)};
+    job.duration = WallTime{std::llround(service(random) * 1e6) + 1};
+    job.expected = job.duration;
+    list.jobs.push_back(job);
+  }
+  const double offered = kLoad * kGpus;
+  double term = 1;
+  double sum = 1;
+  for (std::uint32_t k = 1; k < kGpus; ++k) { sum += term *= offered / k; }
+  const double last = term * offered / kGpus / (1 - kLoad);
+  const double waits = last / (sum + last);
+  const double expected = waits * kService / (kGpus * (1 - kLoad));
+  const JobsRun run = run_of(list, equal_nodes(kGpus, 1), "fifo", R"({"backfill": "none"})");
+  const JobsSummary summary = summary_of(run, list, equal_nodes(kGpus, 1));
+  // Waits of successive jobs hang together: over so many jobs their mean is known to about 3 %.
+  CHECK(summary.wait.mean == doctest::Approx(expected).epsilon(0.05));
+  CHECK(static_cast<double>(summary.queued) / kJobs == doctest::Approx(waits).epsilon(0.03));
+  CHECK(summary.utilisation == doctest::Approx(kLoad).epsilon(0.02));
+}
+
+TEST_CASE("a limit ends a job, and a horizon the simulation") {
+  JobList list = list_of({{0, 100, 1}, {0, 100, 1}, {0, 100, 2}});
+  list.jobs[JobId{0}].limit = wall_seconds(40);
+  JobsRules rules;
+  rules.horizon = wall_seconds(90);
+  const JobsRun run = run_of(list, equal_nodes(1, 2), "fifo", "{}", "best_fit", rules);
+  CHECK(run.outcomes[JobId{0}].state == JobState::timed_out);
+  CHECK(run.outcomes[JobId{0}].ended == wall_seconds(40));
+  CHECK(run.outcomes[JobId{1}].state == JobState::running);
+  CHECK(run.outcomes[JobId{1}].ran == wall_seconds(90));
+  CHECK(run.outcomes[JobId{2}].started == kNever);
+  CHECK(run.ended == wall_seconds(90));
+  CHECK(run.stuck.empty());
+}
