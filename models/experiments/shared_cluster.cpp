@@ -72,7 +72,29 @@ constexpr Column kQueueLength{"queue_length"};                            ///< j
 constexpr Column kMakespan{"makespan_s"};                                 ///< to the end of the last job
 constexpr Column kGpuHours{"gpu_hours"};                                  ///< that jobs had
 constexpr Column kFairness{.key = "fairness", .role = ColumnRole::rate};  ///< Jain's index of users' mean slowdowns
-constexpr Column kStuck{"stuck"};                     ///< why jobs wait that nothing can start any more
+constexpr Column kStuck{"stuck"};  ///< why jobs wait that nothing can start any more
+constexpr Column kGoodput{
+    .key = "goodput",
+    .head = "goodput",
+    .unit = "(%)",
+    .width = 8,
+    .format = Format::percent,
+    .role = ColumnRole::rate,
+    .shown = {.in_sweeps = true,
+              .in_reports = Shown::Report::figure,
+              .axis = "Goodput (%)"}};  ///< share of the time of GPUs that jobs had which was work that lasted
+constexpr Column kEffectiveTime{.key = "effective_time",
+                                .head = "effective",
+                                .unit = "(%)",
+                                .width = 9,
+                                .format = Format::percent,
+                                .role = ColumnRole::rate,
+                                .shown = {.in_sweeps = true}};  ///< the same share of the time from first start to end,
+                                                                ///< of all jobs by their GPUs (ETTR)
+constexpr Column kInterruptions{"interruptions", "failed", "", 7, Format::count};  ///< of jobs, by failures
+constexpr Column kLostGpuHours{"lost_gpu_hours"};     ///< by sources of failures, checkpoints and starts: work lost,
+                                                      ///< detection, beginning again
+constexpr Column kFailures{"failures"};               ///< of parts, by source
 constexpr Column kCompletionP5{"completion_s_p5"};    ///< of several seeds: 5th percentile
 constexpr Column kCompletionP95{"completion_s_p95"};  ///< of several seeds: 95th percentile
 
@@ -98,6 +120,23 @@ void put_summary(const JobsSummary& summary, Record& record) {
   record.put(kMakespan, summary.makespan);
   record.put(kGpuHours, summary.gpu_hours);
   record.put(kFairness, summary.fairness);
+  record.put(kGoodput, summary.goodput);
+  record.put(kEffectiveTime, summary.effective_time);
+}
+
+void put_failures(const JobsRun& run, const JobsSummary& summary, Record& record) {
+  if (run.failures.empty()) { return; }
+  constexpr double kHour = 3600;
+  JsonValue failures = JsonValue::object();
+  JsonValue lost = JsonValue::object();
+  for (const FailureAccount& account : run.failures) {
+    failures[account.name] = account.failures;
+    lost[account.name] = account.lost_gpu_seconds / kHour;
+  }
+  lost["checkpoints"] = summary.writing_gpu_hours;
+  record.put(kInterruptions, summary.interruptions);
+  record.put(kFailures, failures);
+  record.put(kLostGpuHours, lost);
 }
 
 std::string name_of(JobId id, const JobList& jobs) {
@@ -137,7 +176,7 @@ std::string job_lines(const JobList& jobs, const JobsRun& done, const std::strin
                                 static_cast<double>(gpu_milli_of(jobs.shape(id))) / 1000, text_of(outcome.state),
                                 seconds(job.submitted), seconds_text(outcome.started), seconds_text(outcome.ended),
                                 seconds(job.duration), started ? seconds_text(outcome.started - job.submitted) : "",
-                                seconds(outcome.ran), outcome.starts, places_text(outcome.where));
+                                seconds(outcome.ran()), outcome.starts, places_text(outcome.where));
   }
   return lines;
 }
@@ -155,6 +194,7 @@ JobsRun SharedClusterExperiment::simulate(const Platform& platform, const RunOpt
   const auto scheduler = workload_.scheduler->make(jobs, *workload_.nodes);
   FullSpeed speeds;
   JobsRules rules = workload_.rules;
+  rules.seed = platform.seed;
   rules.keep_allocations = options.per_job;
   return simulate_jobs(jobs, *workload_.nodes, *placement, *scheduler, speeds, rules, options.stop);
 }
@@ -174,7 +214,9 @@ std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
   Record record = run.head;
   record.put(kScheduler, variant());
   record.put(kPlacement, workload_.placement_name);
-  put_summary(summary_of(done, jobs, *workload_.nodes), record);
+  const JobsSummary summary = summary_of(done, jobs, *workload_.nodes);
+  put_summary(summary, record);
+  put_failures(done, summary, record);
   record.put(kSeed, run.platform.seed);
   std::vector<std::string> stuck;
   for (const StuckJob& each : done.stuck) {
@@ -218,12 +260,15 @@ const RepetitionSummary* SharedClusterExperiment::repetitions() const {
 std::vector<const Column*> SharedClusterExperiment::columns(bool seeds) const {
   std::vector<const Column*> columns{&kJobs,    &kCompleted, &kQueued,         &kWaitMean,     &kWaitMedian,
                                      &kWaitP99, &kWaitMost,  &kCompletionMean, &kSlowdownMean, &kUtilisation};
+  const bool fails = !workload_.rules.failures.sources.empty();
+  if (fails) { columns.insert(columns.end(), {&kInterruptions, &kGoodput, &kEffectiveTime}); }
   if (seeds) { columns.insert(columns.end(), {&kCompletionP5, &kCompletionP95}); }
   return columns;
 }
 
 std::vector<const Column*> SharedClusterExperiment::figures() {
-  return {&kScheduler, &kPlacement, &kCompletionMean, &kWaitMean, &kWaitP99, &kUtilisation, &kFairness};
+  return {&kScheduler,   &kPlacement, &kCompletionMean, &kWaitMean,     &kWaitP99,
+          &kUtilisation, &kFairness,  &kGoodput,        &kEffectiveTime};
 }
 
 std::vector<std::pair<std::string, std::string>> SharedClusterExperiment::description(

@@ -31,7 +31,11 @@ struct JobsSummary {
   double gpu_hours = 0;     ///< that jobs had
   double utilisation = 0;   ///< share of all GPUs over the makespan
   double queue_length = 0;  ///< jobs waiting, on average over the makespan
-  double fairness = 0;      ///< Jain's index of the users' mean slowdowns; 1 for fewer than two users
+  std::uint64_t interruptions = 0;  ///< by failures
+  double writing_gpu_hours = 0;     ///< checkpoints
+  double goodput = 0;         ///< share of the time of GPUs that jobs had in which they did work that was not lost
+  double effective_time = 0;  ///< the same share of the time from their first start to their end, by their GPUs
+  double fairness = 0;        ///< Jain's index of the users' mean slowdowns; 1 for fewer than two users
 };
 
 JobsSummary summary_of(const JobsRun& run, const JobList& jobs, const NodeList& nodes);
