@@ -52,6 +52,8 @@ void visit(Fields& fields, FailureRules& rules) {
                        [](Fields& nested, FailureSource& source) { visit(nested, source); });
   visit_span(fields, "detection", rules.detection, "A job that has failed holds its nodes so long; absent: not at all",
              {});
+  fields.optional("restart", rules.restart, "How a job begins again that has failed",
+                  {{"in_place", Restart::in_place}, {"requeue", Restart::requeue}});
   fields.optional("spares", rules.spares, "Nodes, the last ones, that stand by for those that are lost");
   Ratio share{std::llround(rules.lemon_share * 1000), 1000};
   Ratio times{std::llround(rules.lemon_times * 1000), 1000};

@@ -171,6 +171,22 @@ TEST_CASE("a job that fails holds its nodes until that is seen, and begins again
   CHECK(run.outcomes[JobId{1}].started == job.ended);
 }
 
+TEST_CASE("a job begins again in place on the nodes that are left and one that stands by, or waits for the repair") {
+  const JobList jobs = whole_cluster(16, 10_wall_d);
+  JobsRules rules = rules_of(What::node, 5_wall_d, 1_wall_h);
+  rules.checkpoints = {CheckpointRules::Rule::fixed, wall_seconds(600), {}, {}};
+  const NodeList nodes = equal_nodes(3, 8);
+  rules.failures.spares = 1;
+  const JobsRun with = run_of(jobs, nodes, "fifo", "{}", "best_fit", rules);
+  rules.failures.spares = 0;
+  const JobsRun without = run_of(jobs, equal_nodes(2, 8), "fifo", "{}", "best_fit", rules);
+  REQUIRE(with.outcomes[JobId{0}].interruptions > 0);
+  // Nothing but lost work while a node stands by; without one each failure takes an hour beside.
+  CHECK(with.outcomes[JobId{0}].ended == with.outcomes[JobId{0}].ran());
+  const JobOutcome& waits = without.outcomes[JobId{0}];
+  CHECK(waits.ended - waits.ran() == 1_wall_h * waits.interruptions);
+}
+
 TEST_CASE("a layer of switches takes all nodes below one of them, and its name is checked") {
   NodeList nodes = equal_nodes(6, 1);
   nodes.tiers = {{"leaf", {}, 2}};
