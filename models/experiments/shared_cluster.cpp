@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/core.h>
 
@@ -92,11 +93,16 @@ constexpr Column kEffectiveTime{.key = "effective_time",
                                 .shown = {.in_sweeps = true}};  ///< the same share of the time from first start to end,
                                                                 ///< of all jobs by their GPUs (ETTR)
 constexpr Column kInterruptions{"interruptions", "failed", "", 7, Format::count};  ///< of jobs, by failures
-constexpr Column kLostGpuHours{"lost_gpu_hours"};     ///< by sources of failures, checkpoints and starts: work lost,
-                                                      ///< detection, beginning again
-constexpr Column kFailures{"failures"};               ///< of parts, by source
-constexpr Column kEffectiveTimeP5{"effective_time_p5", "p5", "(%)", 6, Format::percent};  ///< of several seeds: 5th percentile
-constexpr Column kEffectiveTimeP95{"effective_time_p95", "p95", "(%)", 6, Format::percent};  ///< of several seeds: 95th percentile
+constexpr Column kLostGpuHours{"lost_gpu_hours"};  ///< by sources of failures, checkpoints and starts: work lost,
+                                                   ///< detection, beginning again
+constexpr Column kFailures{"failures"};            ///< of parts, by source
+constexpr Column kMttf{"mttf_h"};  ///< hours that jobs run until a failure hits them, on average, by their GPUs
+constexpr Column kBestInterval{"best_interval_s"};  ///< between checkpoints, that costs least at that rate of failures,
+                                                    ///< by GPUs of jobs
+constexpr Column kEffectiveTimeP5{"effective_time_p5", "p5", "(%)", 6,
+                                  Format::percent};  ///< of several seeds: 5th percentile
+constexpr Column kEffectiveTimeP95{"effective_time_p95", "p95", "(%)", 6,
+                                   Format::percent};  ///< of several seeds: 95th percentile
 constexpr Column kCompletionP5{"completion_s_p5"};    ///< of several seeds: 5th percentile
 constexpr Column kCompletionP95{"completion_s_p95"};  ///< of several seeds: 95th percentile
 
@@ -126,6 +132,29 @@ void put_summary(const JobsSummary& summary, Record& record) {
   record.put(kFairness, summary.fairness);
   record.put(kGoodput, summary.goodput);
   record.put(kEffectiveTime, summary.effective_time);
+}
+
+/// How often jobs of each size fail, and how often they should save what they do.
+void put_sizes(const JobsSummary& summary, const CheckpointRules& saves, Record& record) {
+  JsonValue mttf = JsonValue::object();
+  JsonValue best = JsonValue::object();
+  constexpr double kMicrosecondsPerHour = 3.6e9;
+  for (const auto& [gpus, alike] : summary.by_size) {
+    const auto hours = alike.mttf_hours();
+    if (!hours) { continue; }
+    const std::string size = fmt::format("{:g}", gpus);
+    mttf[size] = *hours;
+    std::string remark = fmt::format("jobs of {} GPUs fail every {:.3g} h", size, *hours);
+    if (saves.write > WallTime::zero()) {
+      const WallTime mean{std::max<std::int64_t>(1, std::llround(*hours * kMicrosecondsPerHour))};
+      best[size] = seconds(optimal_interval(saves.write, mean));
+      remark +=
+          fmt::format(": a checkpoint every {:.3g} s would be best", seconds(optimal_interval(saves.write, mean)));
+    }
+    record.remarks.push_back(std::move(remark));
+  }
+  record.put(kMttf, mttf);
+  if (saves.write > WallTime::zero()) { record.put(kBestInterval, best); }
 }
 
 void put_failures(const JobsRun& run, const JobsSummary& summary, Record& record) {
@@ -221,6 +250,7 @@ std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
   const JobsSummary summary = summary_of(done, jobs, *workload_.nodes);
   put_summary(summary, record);
   put_failures(done, summary, record);
+  if (summary.interruptions > 0) { put_sizes(summary, workload_.rules.checkpoints, record); }
   record.put(kSeed, run.platform.seed);
   std::vector<std::string> stuck;
   for (const StuckJob& each : done.stuck) {
@@ -269,7 +299,8 @@ Record row_of(std::vector<Record> repetitions) {
 }  // namespace
 
 const RepetitionSummary* SharedClusterExperiment::repetitions() const {
-  static constexpr RepetitionSummary kSummary{"each row is the run in the middle by mean completion, or by effective time", &row_of};
+  static constexpr RepetitionSummary kSummary{
+      "each row is the run in the middle by mean completion, or by effective time", &row_of};
   return &kSummary;
 }
 

@@ -62,6 +62,9 @@ JobsSummary summary_of(const JobsRun& run, const JobList& jobs, const NodeList& 
     useful += gpus * seconds(outcome.time.useful);
     held += gpus * seconds(outcome.ran());
     begun += gpus * seconds(std::min(outcome.ended, run.ended) - outcome.started);
+    FailuresBySize& alike = summary.by_size[gpus];
+    alike.hours += seconds(outcome.ran()) / kHour;
+    alike.interruptions += outcome.interruptions;
     summary.interruptions += outcome.interruptions;
     summary.writing_gpu_hours += gpus * seconds(outcome.time.writing) / kHour;
     waits.push_back(seconds(outcome.started - job.submitted));
