@@ -196,7 +196,7 @@ bool BlockLayout::inside_a_node(LinkIndex link) const {
 }
 
 void BlockLayout::number_shapes(const std::vector<Colour>& colours) {
-  ClassNumbering numbering(colours.size());
+  ClassNumbering numbering;
   for (const BlockId block : blocks_.ids()) {
     shape_of_.push_back(numbering.number(colours[block.value]));
     if (shape_of_.back() == first_of_shape_.size()) { first_of_shape_.push_back(block); }
