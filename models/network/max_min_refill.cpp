@@ -11,6 +11,12 @@
 // holds it, and otherwise rises on, which opens its other links. A flow that freezes elsewhere than before opens its
 // other links too. So work is done only for what is connected to the change, above the level of the change, and
 // ends where a link's level comes out as it was.
+//
+// A link that was not full, with a unit left for each flow, is not opened when one of its flows begins to differ, but
+// watched: flows that rise share what all others leave of it at their old rates (or at their new ones, once those are
+// known), less that unit. Up to the level that this gives them, the link freezes nothing, rounding included, since
+// flows that wait take no more than their old rates before. It is opened at that level, if flows still rise then;
+// otherwise what has changed is all that there is to count.
 
 namespace athanor {
 
@@ -20,23 +26,35 @@ void MaxMinShares::begin_refill() {
     const Flow& flow = flows_[c];
     for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
       const Link& link = links_[uses_[u].link];
-      if (link.level != kNoLevel) { push_link(link.level, uses_[u].link, Kind::open_link); }
+      if (link.level != kNoLevel) { summon(uses_[u].link, link.level); }
     }
   }
   for (const ConnectionId c : starting_) {
     enter(c);
     Flow& flow = flows_[c];
     flow.state = State::rising;
+    ++unsettled_;
     touched_.push_back(c);
     if (flow.capped) { push_flow(flow.ceiling, c); }
   }
-  for (const ConnectionId c : starting_) {
-    const Flow& flow = flows_[c];
-    for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
-      Link& link = links_[uses_[u].link];
-      if (link.remaining == kSummoned) { continue; }
-      link.remaining = kSummoned;
-      push_link(link.capacity / link.flows, uses_[u].link, Kind::open_link);
+  for (const ConnectionId c : starting_) { summon_links_of(flows_[c]); }
+}
+
+void MaxMinShares::summon(LinkIndex link, FineRate level) {
+  ++unsettled_;
+  heap_push(turns_, Turn{level, link.value, Kind::open_link});
+}
+
+/// Links of a flow that starts.
+void MaxMinShares::summon_links_of(const Flow& flow) {
+  for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
+    const Use use = uses_[u];
+    Link& link = links_[use.link];
+    if (watches(use.link)) {
+      rise_on(use.link, 0, use.flows);
+    } else if (link.filling == Filling::settled) {
+      link.filling = Filling::summoned;
+      summon(use.link, link.capacity / link.flows);
     }
   }
 }
@@ -50,35 +68,39 @@ void MaxMinShares::refill() {
   stopping_.clear();
 }
 
-/// Brings the turn that comes first to the front, now that links may have risen; false: none is left.
+/// Brings the turn that comes first to the front, now that links may have risen; false: nothing is left to be decided.
 bool MaxMinShares::next_level(FineRate& level) {
-  while (!turns_.empty()) {
+  while (unsettled_ > 0 && !turns_.empty()) {
     const Turn turn = turns_.front();
     level = turn.level;
     if (turn.kind != Kind::fill_link) { return true; }
-    const Link& link = links_[LinkIndex{turn.id}];
-    if (link.unfrozen == 0) {
+    Link& link = links_[LinkIndex{turn.id}];
+    if (link.turn != level || link.unfrozen == 0) {
+      if (link.turn == level) { link.turn = kNoLevel; }
       heap_pop(turns_);
       continue;
     }
     const FineRate fair = link.remaining / link.unfrozen;
     if (fair == level) { return true; }
+    link.turn = fair;
     heap_sink(turns_, 0, Turn{fair, turn.id, Kind::fill_link});
   }
   return false;
 }
 
 void MaxMinShares::run_stage(FineRate level) {
-  if (level == 0) { throw SimulationError("rate-too-small", "more flows share a link than it has 1/1024 byte/s for"); }
   full_.clear();
   due_.clear();
   collect(level);
+  if (level == 0 && !full_.empty()) {
+    throw SimulationError("rate-too-small", "more flows share a link than it has 1/1024 byte/s for");
+  }
   for (const LinkIndex l : full_) { links_[l].level = level; }
   for (const LinkIndex l : full_) {
     const Link& link = links_[l];
     for (std::uint32_t m = link.first; m < link.first + link.active; ++m) {
       const State state = flows_[members_[m].connection].state;
-      if (state == State::waiting || state == State::rising) { freeze(members_[m].connection, level); }
+      if (state == State::waiting || state == State::rising) { freeze(members_[m].connection, level, l); }
     }
   }
   // Links opened on the way may make further flows due at this same level.
@@ -93,88 +115,170 @@ void MaxMinShares::collect(FineRate level) {
     heap_pop(turns_);
     switch (turn.kind) {
       case Kind::open_link:
-        if (links_[LinkIndex{turn.id}].remaining < 0) { open_link(LinkIndex{turn.id}, level); }
+        --unsettled_;
+        if (links_[LinkIndex{turn.id}].filling <= Filling::summoned) { open_link(LinkIndex{turn.id}, level); }
         break;
-      case Kind::fill_link: full_.push_back(LinkIndex{turn.id}); break;
+      case Kind::fill_link: fill_link(LinkIndex{turn.id}, level); break;
+      case Kind::held_flows: make_due(LinkIndex{turn.id}); break;
       case Kind::flow: due_.push_back(ConnectionId{turn.id}); break;
     }
   }
 }
 
+/// The link may have come to the level at which it freezes its flows.
+void MaxMinShares::fill_link(LinkIndex l, FineRate level) {
+  links_[l].turn = kNoLevel;
+  if (links_[l].filling == Filling::watched) {
+    open_link(l, level);
+  } else {
+    full_.push_back(l);
+  }
+}
+
+/// Flows that this link held, as far as they wait, have come to their old rate.
+void MaxMinShares::make_due(LinkIndex holder) {
+  ConnectionId& first = links_[holder].waiting;
+  for (ConnectionId c = first; c != kNoConnection; c = flows_[c].next_waiting) { due_.push_back(c); }
+  first = kNoConnection;
+}
+
 void MaxMinShares::open_link(LinkIndex l, FineRate level) {
   Link& link = links_[l];
-  open_.push_back(l);
+  if (link.filling != Filling::watched) { filled_.push_back(l); }
+  link.filling = Filling::open;
   link.level = kNoLevel;
   link.remaining = link.capacity;
   link.unfrozen = 0;
   for (std::uint32_t m = link.first; m < link.first + link.active; ++m) {
     const Member member = members_[m];
-    Flow& flow = flows_[member.connection];
+    const Flow& flow = flows_[member.connection];
     if (flow.state == State::frozen) {
       link.remaining -= flow.next * member.flows;
     } else if (flow.state == State::settled && flow.rate < level) {
       link.remaining -= flow.rate * member.flows;
     } else {
       link.unfrozen += member.flows;
-      if (flow.state != State::settled) { continue; }
-      flow.state = State::waiting;
-      touched_.push_back(member.connection);
-      if (flow.rate == level) {
-        due_.push_back(member.connection);
-      } else {
-        push_flow(flow.rate, member.connection);
-      }
+      if (flow.state == State::settled) { wait(member.connection, level); }
     }
   }
-  if (link.unfrozen > 0) { push_link(link.remaining / link.unfrozen, l, Kind::fill_link); }
+  if (link.unfrozen > 0) { push_fill(l); }
 }
 
-void MaxMinShares::open_links_of(const Flow& flow, FineRate level) {
-  for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
-    if (links_[uses_[u].link].remaining < 0) { open_link(uses_[u].link, level); }
+/// The flow is left at its old rate until the refilling comes to that.
+void MaxMinShares::wait(ConnectionId connection, FineRate level) {
+  Flow& flow = flows_[connection];
+  flow.state = State::waiting;
+  ++unsettled_;
+  touched_.push_back(connection);
+  if (flow.rate == level) {
+    due_.push_back(connection);
+  } else if (flow.holder == kNoLink) {
+    push_flow(flow.rate, connection);
+  } else {
+    ConnectionId& first = links_[flow.holder].waiting;
+    if (first == kNoConnection) { heap_push(turns_, Turn{flow.rate, flow.holder.value, Kind::held_flows}); }
+    flow.next_waiting = first;
+    first = connection;
   }
 }
 
-/// Whether a link holds the flow at this level: a settled one that did before, or a refilled one that has filled up.
-bool MaxMinShares::held(const Flow& flow, FineRate level) const {
+void MaxMinShares::push_fill(LinkIndex l) {
+  Link& link = links_[l];
+  link.turn = link.remaining / link.unfrozen;
+  heap_push(turns_, Turn{link.turn, l.value, Kind::fill_link});
+}
+
+/// Whether the link is watched: from now on, if it may be.
+bool MaxMinShares::watches(LinkIndex l) {
+  Link& link = links_[l];
+  if (link.filling != Filling::settled) { return link.filling == Filling::watched; }
+  if (link.level != kNoLevel || link.capacity - link.used < link.flows) { return false; }
+  filled_.push_back(l);
+  link.filling = Filling::watched;
+  link.remaining = link.capacity - link.used - link.flows;
+  link.unfrozen = 0;
+  return true;
+}
+
+/// A flow begins to rise from its old rate on a watched link.
+void MaxMinShares::rise_on(LinkIndex l, FineRate old_rate, std::uint32_t flows) {
+  Link& link = links_[l];
+  link.remaining += old_rate * flows;
+  link.unfrozen += flows;
+  if (link.remaining / link.unfrozen < link.turn) { push_fill(l); }
+}
+
+void MaxMinShares::rise(Flow& flow, FineRate level) {
+  flow.state = State::rising;
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
-    if (links_[uses_[u].link].level == level) { return true; }
+    const Use use = uses_[u];
+    if (links_[use.link].filling == Filling::open) { continue; }
+    if (watches(use.link)) {
+      rise_on(use.link, flow.rate, use.flows);
+    } else {
+      open_link(use.link, level);
+    }
   }
-  return false;
+}
+
+/// A link that holds the flow at this level: a settled one that did before, or a refilled one that has filled up.
+LinkIndex MaxMinShares::holder_of(const Flow& flow, FineRate level) const {
+  if (flow.holder != kNoLink && links_[flow.holder].level == level) { return flow.holder; }
+  for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
+    if (links_[uses_[u].link].level == level) { return uses_[u].link; }
+  }
+  return kNoLink;
 }
 
 /// The flow has come to its old rate or to its cap.
 void MaxMinShares::decide(ConnectionId connection, FineRate level) {
   Flow& flow = flows_[connection];
   if (flow.state == State::frozen) { return; }
-  if ((flow.capped && flow.ceiling == level) || held(flow, level)) { return freeze(connection, level); }
-  flow.state = State::rising;
+  if (flow.capped && flow.ceiling == level) { return freeze(connection, level, kNoLink); }
+  const LinkIndex holder = holder_of(flow, level);
+  if (holder != kNoLink) { return freeze(connection, level, holder); }
   if (flow.capped) { push_flow(flow.ceiling, connection); }
-  open_links_of(flow, level);
+  rise(flow, level);
 }
 
-void MaxMinShares::freeze(ConnectionId connection, FineRate level) {
+void MaxMinShares::freeze(ConnectionId connection, FineRate level, LinkIndex holder) {
   Flow& flow = flows_[connection];
-  for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
-    Link& link = links_[uses_[u].link];
-    if (link.remaining < 0) { continue; }
-    link.remaining -= level * uses_[u].flows;
-    link.unfrozen -= uses_[u].flows;
-  }
+  const bool rose = flow.state == State::rising;
   flow.state = State::frozen;
   flow.next = level;
-  if (level != flow.rate) { open_links_of(flow, level); }
+  flow.holder = holder;
+  --unsettled_;
+  for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
+    const Use use = uses_[u];
+    Link& link = links_[use.link];
+    if (link.filling == Filling::open || (rose && link.filling == Filling::watched)) {
+      link.remaining -= level * use.flows;
+      link.unfrozen -= use.flows;
+    } else if (level == flow.rate) {
+      continue;
+    } else if (watches(use.link)) {
+      link.remaining -= (level - flow.rate) * use.flows;
+    } else {
+      open_link(use.link, level);
+    }
+  }
 }
 
 void MaxMinShares::finish_refill() {
-  for (const LinkIndex l : open_) {
+  for (const Turn& turn : turns_) {
+    if (turn.kind == Kind::held_flows) { links_[LinkIndex{turn.id}].waiting = kNoConnection; }
+  }
+  turns_.clear();
+  for (const LinkIndex l : filled_) {
     Link& link = links_[l];
     require(link.unfrozen == 0 && link.remaining >= 0, "link {} is to carry {} units more than its rate", l.value,
             -link.remaining);
-    link.used = link.capacity - link.remaining;
-    link.remaining = kSettled;
+    const FineRate spared = link.filling == Filling::watched ? link.flows : 0;
+    link.used = link.capacity - link.remaining - spared;
+    link.filling = Filling::settled;
+    link.turn = kNoLevel;
   }
-  open_.clear();
+  filled_.clear();
   for (const ConnectionId c : touched_) {
     Flow& flow = flows_[c];
     require(flow.state == State::frozen, "connection {} has been given no rate", c.value);

@@ -130,6 +130,7 @@ void MaxMinShares::start_beside(ConnectionId connection) {
   enter(connection);
   Flow& flow = flows_[connection];
   flow.rate = flow.ceiling;
+  flow.holder = kNoLink;
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
     Link& link = links_[uses_[u].link];
     link.used += flow.rate * uses_[u].flows;

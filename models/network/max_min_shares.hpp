@@ -51,6 +51,10 @@ class MaxMinShares {
   }
 
  private:
+  static constexpr FineRate kNoLevel = INT64_MAX;
+  static constexpr LinkIndex kNoLink{UINT32_MAX};
+  static constexpr ConnectionId kNoConnection{UINT32_MAX};
+
   /// Where a flow stands in the present refilling.
   enum class State : std::uint8_t {
     settled,  ///< keeps its old rate, as far as anything is known
@@ -64,20 +68,32 @@ class MaxMinShares {
     FineRate ceiling = 0;  ///< least of the cap and all that its links could give it alone
     std::uint32_t first_use = 0;
     std::uint32_t uses = 0;
+    LinkIndex holder = kNoLink;                 ///< that holds it at `rate`; kNoLink: its cap does
+    ConnectionId next_waiting = kNoConnection;  ///< in the list of its holder
     State state = State::settled;
     bool capped = false;  ///< the ceiling is the cap's
     bool active = false;  ///< is in the solution
     bool wanted = false;  ///< is to be in it
   };
+  /// Where a link stands in the present refilling.
+  enum class Filling : std::uint8_t {
+    settled,   ///< as in the last solution, as far as anything is known
+    summoned,  ///< settled, and its turn to be opened is in the heap
+    watched,   ///< has room for all that has changed so far
+    open       ///< is filled anew
+  };
   struct Link {
     FineRate capacity = 0;
     FineRate used = 0;
-    FineRate level = 0;             ///< at which it froze flows, or kNoLevel
-    FineRate remaining = kSettled;  ///< of the present refilling, or kSettled
-    std::int64_t unfrozen = 0;      ///< flows of the present refilling
-    std::int64_t flows = 0;         ///< active
-    std::uint32_t first = 0;        ///< into members_; the active ones come first
-    std::uint32_t active = 0;       ///< connections, not flows
+    FineRate level = 0;                    ///< at which it froze flows, or kNoLevel
+    FineRate remaining = 0;                ///< for the unfrozen flows of the present refilling
+    std::int64_t unfrozen = 0;             ///< flows of the present refilling; of a watched link those that rise
+    FineRate turn = kNoLevel;              ///< level of its turn to fill up in the heap; others of its are stale
+    std::int64_t flows = 0;                ///< active
+    std::uint32_t first = 0;               ///< into members_; the active ones come first
+    std::uint32_t active = 0;              ///< connections, not flows
+    ConnectionId waiting = kNoConnection;  ///< first of those waiting for the rate at which this link held them
+    Filling filling = Filling::settled;
   };
   struct Use {
     LinkIndex link;
@@ -90,7 +106,7 @@ class MaxMinShares {
     std::uint32_t flows = 0;
   };
   /// What happens at a level of the refilling.
-  enum class Kind : std::uint32_t { open_link, fill_link, flow };
+  enum class Kind : std::uint32_t { open_link, fill_link, held_flows, flow };
   struct Turn {
     FineRate level = 0;    ///< for fill_link: not above the true one
     std::uint32_t id = 0;  ///< of a link, or of a flow
@@ -98,10 +114,6 @@ class MaxMinShares {
 
     bool before(const Turn& other) const { return level < other.level; }
   };
-
-  static constexpr FineRate kNoLevel = INT64_MAX;
-  static constexpr FineRate kSettled = -1;
-  static constexpr FineRate kSummoned = -2;  ///< settled, and its turn to be opened is in the heap
 
   void add_links(const FlowGraph& graph);
   void add_flow(const FlowGraph& graph, const FlowGraph::Connection& connection);
@@ -121,16 +133,23 @@ class MaxMinShares {
   void refill();
   void begin_refill();
   void finish_refill();
-  void push_link(FineRate level, LinkIndex link, Kind kind) { heap_push(turns_, Turn{level, link.value, kind}); }
+  void summon(LinkIndex link, FineRate level);
+  void summon_links_of(const Flow& flow);
   void push_flow(FineRate level, ConnectionId flow) { heap_push(turns_, Turn{level, flow.value, Kind::flow}); }
+  void push_fill(LinkIndex link);
   bool next_level(FineRate& level);
   void collect(FineRate level);
   void run_stage(FineRate level);
+  void fill_link(LinkIndex link, FineRate level);
+  void make_due(LinkIndex holder);
   void open_link(LinkIndex link, FineRate level);
-  void open_links_of(const Flow& flow, FineRate level);
+  void wait(ConnectionId connection, FineRate level);
+  bool watches(LinkIndex link);
+  void rise_on(LinkIndex link, FineRate old_rate, std::uint32_t flows);
+  void rise(Flow& flow, FineRate level);
   void decide(ConnectionId connection, FineRate level);
-  void freeze(ConnectionId connection, FineRate level);
-  bool held(const Flow& flow, FineRate level) const;
+  void freeze(ConnectionId connection, FineRate level, LinkIndex holder);
+  LinkIndex holder_of(const Flow& flow, FineRate level) const;
 
   IdVector<ConnectionId, Flow> flows_;
   IdVector<LinkIndex, Link> links_;
@@ -141,7 +160,8 @@ class MaxMinShares {
   std::vector<ConnectionId> starting_;  ///< connections that begin and need a refilling
   std::vector<ConnectionId> stopping_;
   std::vector<Turn> turns_;            ///< heap
-  std::vector<LinkIndex> open_;        ///< links being refilled
+  std::size_t unsettled_ = 0;          ///< flows that wait or rise, and links that are to be opened
+  std::vector<LinkIndex> filled_;      ///< links that are watched or open
   std::vector<ConnectionId> touched_;  ///< flows that are not settled
   std::vector<LinkIndex> full_;        ///< links collected in this stage
   std::vector<ConnectionId> due_;      ///< flows to decide in this stage
