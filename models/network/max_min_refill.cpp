@@ -31,11 +31,10 @@ void MaxMinShares::begin_refill() {
   }
   for (const ConnectionId c : starting_) {
     enter(c);
-    Flow& flow = flows_[c];
-    flow.state = State::rising;
+    standing_[c].state = State::rising;
     ++unsettled_;
     touched_.push_back(c);
-    if (flow.capped) { push_flow(flow.ceiling, c); }
+    if (standing_[c].capped) { push_flow(limits_[c].ceiling, c); }
   }
   for (const ConnectionId c : starting_) { summon_links_of(flows_[c]); }
 }
@@ -61,31 +60,37 @@ void MaxMinShares::summon_links_of(const Flow& flow) {
 
 void MaxMinShares::refill() {
   begin_refill();
-  FineRate level = 0;
-  while (next_level(level)) { run_stage(level); }
+  while (const std::vector<Turn>* turns = next_turns()) { run_stage(turns->front().level); }
   finish_refill();
   starting_.clear();
   stopping_.clear();
 }
 
-/// Brings the turn that comes first to the front, now that links may have risen; false: nothing is left to be decided.
-bool MaxMinShares::next_level(FineRate& level) {
-  while (unsettled_ > 0 && !turns_.empty()) {
-    const Turn turn = turns_.front();
-    level = turn.level;
-    if (turn.kind != Kind::fill_link) { return true; }
-    Link& link = links_[LinkIndex{turn.id}];
-    if (link.turn != level || link.unfrozen == 0) {
-      if (link.turn == level) { link.turn = kNoLevel; }
-      heap_pop(turns_);
-      continue;
-    }
-    const FineRate fair = link.remaining / link.unfrozen;
-    if (fair == level) { return true; }
-    link.turn = fair;
-    heap_sink(turns_, 0, Turn{fair, turn.id, Kind::fill_link});
+/// Whether the front turn is one; otherwise it has been taken out, or put where its link has risen to.
+bool MaxMinShares::front_stands(std::vector<Turn>& turns) {
+  const Turn turn = turns.front();
+  if (turn.kind != Kind::fill_link) { return true; }
+  Link& link = links_[LinkIndex{turn.id}];
+  if (link.turn != turn.level || link.unfrozen == 0) {
+    if (link.turn == turn.level) { link.turn = kNoLevel; }
+    heap_pop(turns);
+    return false;
   }
+  const FineRate fair = link.remaining / link.unfrozen;
+  if (fair == turn.level) { return true; }
+  link.turn = fair;
+  heap_sink(turns, 0, Turn{fair, turn.id, Kind::fill_link});
   return false;
+}
+
+/// The heap whose front comes first; nullptr: nothing is left to be decided.
+std::vector<MaxMinShares::Turn>* MaxMinShares::next_turns() {
+  if (unsettled_ == 0) { return nullptr; }
+  while (!turns_.empty() && !front_stands(turns_)) {}
+  while (!threats_.empty() && (turns_.empty() || !turns_.front().before(threats_.front()))) {
+    if (front_stands(threats_)) { return &threats_; }
+  }
+  return turns_.empty() ? nullptr : &turns_;
 }
 
 void MaxMinShares::run_stage(FineRate level) {
@@ -96,23 +101,31 @@ void MaxMinShares::run_stage(FineRate level) {
     throw SimulationError("rate-too-small", "more flows share a link than it has 1/1024 byte/s for");
   }
   for (const LinkIndex l : full_) { links_[l].level = level; }
-  for (const LinkIndex l : full_) {
-    const Link& link = links_[l];
-    for (std::uint32_t m = link.first; m < link.first + link.active; ++m) {
-      const State state = flows_[members_[m].connection].state;
-      if (state == State::waiting || state == State::rising) { freeze(members_[m].connection, level, l); }
-    }
-  }
+  for (const LinkIndex l : full_) { freeze_flows_of(l, level); }
   // Links opened on the way may make further flows due at this same level.
-  for (std::size_t k = 0; k < due_.size(); ++k) { decide(due_[k], level); }
+  for (std::size_t k = 0; k < due_.size(); ++k) {
+    if (k + kAhead < due_.size()) { fetch(due_[k + kAhead]); }
+    decide(due_[k], level);
+  }
+}
+
+void MaxMinShares::freeze_flows_of(LinkIndex l, FineRate level) {
+  const std::uint32_t first = links_[l].first_candidate;
+  const std::uint32_t end = first + links_[l].candidates;
+  for (std::uint32_t k = first; k < end; ++k) {
+    if (k + kAhead < end) { fetch(candidates_[k + kAhead]); }
+    const State state = standing_[candidates_[k]].state;
+    if (state == State::waiting || state == State::rising) { freeze(candidates_[k], level, l); }
+  }
 }
 
 /// All that happens at this level, before any of it changes what remains on a link.
 void MaxMinShares::collect(FineRate level) {
-  FineRate next = 0;
-  while (next_level(next) && next == level) {
-    const Turn turn = turns_.front();
-    heap_pop(turns_);
+  for (;;) {
+    std::vector<Turn>* turns = next_turns();
+    if (turns == nullptr || turns->front().level != level) { return; }
+    const Turn turn = turns->front();
+    heap_pop(*turns);
     switch (turn.kind) {
       case Kind::open_link:
         --unsettled_;
@@ -138,7 +151,7 @@ void MaxMinShares::fill_link(LinkIndex l, FineRate level) {
 /// Flows that this link held, as far as they wait, have come to their old rate.
 void MaxMinShares::make_due(LinkIndex holder) {
   ConnectionId& first = links_[holder].waiting;
-  for (ConnectionId c = first; c != kNoConnection; c = flows_[c].next_waiting) { due_.push_back(c); }
+  for (ConnectionId c = first; c != kNoConnection; c = next_waiting_[c]) { due_.push_back(c); }
   first = kNoConnection;
 }
 
@@ -149,43 +162,48 @@ void MaxMinShares::open_link(LinkIndex l, FineRate level) {
   link.level = kNoLevel;
   link.remaining = link.capacity;
   link.unfrozen = 0;
-  for (std::uint32_t m = link.first; m < link.first + link.active; ++m) {
+  link.first_candidate = static_cast<std::uint32_t>(candidates_.size());
+  const std::uint32_t end = link.first + link.active;
+  for (std::uint32_t m = link.first; m < end; ++m) {
+    if (m + kAhead < end) { __builtin_prefetch(&flows_[members_[m + kAhead].connection]); }
     const Member member = members_[m];
-    const Flow& flow = flows_[member.connection];
-    if (flow.state == State::frozen) {
-      link.remaining -= flow.next * member.flows;
-    } else if (flow.state == State::settled && flow.rate < level) {
-      link.remaining -= flow.rate * member.flows;
+    const State state = standing_[member.connection].state;
+    const FineRate rate = flows_[member.connection].rate;
+    if (state == State::frozen || (state == State::settled && rate < level)) {
+      link.remaining -= rate * member.flows;
     } else {
       link.unfrozen += member.flows;
-      if (flow.state == State::settled) { wait(member.connection, level); }
+      candidates_.push_back(member.connection);
+      if (state == State::settled) { wait(member.connection, level); }
     }
   }
-  if (link.unfrozen > 0) { push_fill(l); }
+  link.candidates = static_cast<std::uint32_t>(candidates_.size()) - link.first_candidate;
+  if (link.unfrozen > 0) { push_fill(l, turns_); }
 }
 
 /// The flow is left at its old rate until the refilling comes to that.
 void MaxMinShares::wait(ConnectionId connection, FineRate level) {
-  Flow& flow = flows_[connection];
-  flow.state = State::waiting;
+  const FineRate rate = flows_[connection].rate;
+  const LinkIndex holder = holder_[connection];
+  standing_[connection].state = State::waiting;
   ++unsettled_;
   touched_.push_back(connection);
-  if (flow.rate == level) {
+  if (rate == level) {
     due_.push_back(connection);
-  } else if (flow.holder == kNoLink) {
-    push_flow(flow.rate, connection);
+  } else if (holder == kNoLink) {
+    push_flow(rate, connection);
   } else {
-    ConnectionId& first = links_[flow.holder].waiting;
-    if (first == kNoConnection) { heap_push(turns_, Turn{flow.rate, flow.holder.value, Kind::held_flows}); }
-    flow.next_waiting = first;
+    ConnectionId& first = links_[holder].waiting;
+    if (first == kNoConnection) { heap_push(turns_, Turn{rate, holder.value, Kind::held_flows}); }
+    next_waiting_[connection] = first;
     first = connection;
   }
 }
 
-void MaxMinShares::push_fill(LinkIndex l) {
+void MaxMinShares::push_fill(LinkIndex l, std::vector<Turn>& turns) {
   Link& link = links_[l];
   link.turn = link.remaining / link.unfrozen;
-  heap_push(turns_, Turn{link.turn, l.value, Kind::fill_link});
+  heap_push(turns, Turn{link.turn, l.value, Kind::fill_link});
 }
 
 /// Whether the link is watched: from now on, if it may be.
@@ -205,11 +223,12 @@ void MaxMinShares::rise_on(LinkIndex l, FineRate old_rate, std::uint32_t flows) 
   Link& link = links_[l];
   link.remaining += old_rate * flows;
   link.unfrozen += flows;
-  if (link.remaining / link.unfrozen < link.turn) { push_fill(l); }
+  if (link.remaining / link.unfrozen < link.turn) { push_fill(l, threats_); }
 }
 
-void MaxMinShares::rise(Flow& flow, FineRate level) {
-  flow.state = State::rising;
+void MaxMinShares::rise(ConnectionId connection, FineRate level) {
+  const Flow& flow = flows_[connection];
+  standing_[connection].state = State::rising;
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
     const Use use = uses_[u];
     if (links_[use.link].filling == Filling::open) { continue; }
@@ -222,8 +241,10 @@ void MaxMinShares::rise(Flow& flow, FineRate level) {
 }
 
 /// A link that holds the flow at this level: a settled one that did before, or a refilled one that has filled up.
-LinkIndex MaxMinShares::holder_of(const Flow& flow, FineRate level) const {
-  if (flow.holder != kNoLink && links_[flow.holder].level == level) { return flow.holder; }
+LinkIndex MaxMinShares::holder_of(ConnectionId connection, FineRate level) const {
+  const LinkIndex holder = holder_[connection];
+  if (holder != kNoLink && links_[holder].level == level) { return holder; }
+  const Flow& flow = flows_[connection];
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
     if (links_[uses_[u].link].level == level) { return uses_[u].link; }
   }
@@ -232,21 +253,24 @@ LinkIndex MaxMinShares::holder_of(const Flow& flow, FineRate level) const {
 
 /// The flow has come to its old rate or to its cap.
 void MaxMinShares::decide(ConnectionId connection, FineRate level) {
-  Flow& flow = flows_[connection];
-  if (flow.state == State::frozen) { return; }
-  if (flow.capped && flow.ceiling == level) { return freeze(connection, level, kNoLink); }
-  const LinkIndex holder = holder_of(flow, level);
+  const Standing standing = standing_[connection];
+  if (standing.state == State::frozen) { return; }
+  const FineRate ceiling = standing.capped ? limits_[connection].ceiling : kNoLevel;
+  if (ceiling == level) { return freeze(connection, level, kNoLink); }
+  const LinkIndex holder = holder_of(connection, level);
   if (holder != kNoLink) { return freeze(connection, level, holder); }
-  if (flow.capped) { push_flow(flow.ceiling, connection); }
-  rise(flow, level);
+  if (standing.capped) { push_flow(ceiling, connection); }
+  rise(connection, level);
 }
 
 void MaxMinShares::freeze(ConnectionId connection, FineRate level, LinkIndex holder) {
   Flow& flow = flows_[connection];
-  const bool rose = flow.state == State::rising;
-  flow.state = State::frozen;
-  flow.next = level;
-  flow.holder = holder;
+  const FineRate old_rate = flow.rate;
+  const bool rose = standing_[connection].state == State::rising;
+  standing_[connection].state = State::frozen;
+  holder_[connection] = holder;
+  flow.rate = level;
+  if (level != old_rate) { changed_.push_back(connection); }
   --unsettled_;
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
     const Use use = uses_[u];
@@ -254,10 +278,10 @@ void MaxMinShares::freeze(ConnectionId connection, FineRate level, LinkIndex hol
     if (link.filling == Filling::open || (rose && link.filling == Filling::watched)) {
       link.remaining -= level * use.flows;
       link.unfrozen -= use.flows;
-    } else if (level == flow.rate) {
+    } else if (level == old_rate) {
       continue;
     } else if (watches(use.link)) {
-      link.remaining -= (level - flow.rate) * use.flows;
+      link.remaining -= (level - old_rate) * use.flows;
     } else {
       open_link(use.link, level);
     }
@@ -269,6 +293,8 @@ void MaxMinShares::finish_refill() {
     if (turn.kind == Kind::held_flows) { links_[LinkIndex{turn.id}].waiting = kNoConnection; }
   }
   turns_.clear();
+  threats_.clear();
+  candidates_.clear();
   for (const LinkIndex l : filled_) {
     Link& link = links_[l];
     require(link.unfrozen == 0 && link.remaining >= 0, "link {} is to carry {} units more than its rate", l.value,
@@ -280,12 +306,8 @@ void MaxMinShares::finish_refill() {
   }
   filled_.clear();
   for (const ConnectionId c : touched_) {
-    Flow& flow = flows_[c];
-    require(flow.state == State::frozen, "connection {} has been given no rate", c.value);
-    flow.state = State::settled;
-    if (flow.next == flow.rate) { continue; }
-    flow.rate = flow.next;
-    changed_.push_back(c);
+    require(standing_[c].state == State::frozen, "connection {} has been given no rate", c.value);
+    standing_[c].state = State::settled;
   }
   touched_.clear();
 }
