@@ -17,8 +17,10 @@ namespace athanor {
 
 namespace {
 
-constexpr Column kScheduler{
-    .key = "workload", .role = ColumnRole::subject, .shown = {.in_reports = Shown::Report::word}};  ///< the scheduler
+constexpr Column kWorkload{.key = "workload", .role = ColumnRole::subject};  ///< how many jobs of which file
+constexpr Column kScheduler{.key = "scheduler",
+                            .role = ColumnRole::choice,
+                            .shown = {.in_reports = Shown::Report::word}};  ///< who decides when jobs run
 constexpr Column kPlacement{.key = "placement",
                             .role = ColumnRole::choice,
                             .shown = {.in_reports = Shown::Report::word}};  ///< the policy of placement
@@ -245,6 +247,7 @@ std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
   const JobList& jobs = *workload_.jobs;
   const JobsRun done = simulate(run.platform, run.options);
   Record record = run.head;
+  record.put(kWorkload, jobs_text());
   record.put(kScheduler, variant());
   record.put(kPlacement, workload_.placement_name);
   const JobsSummary summary = summary_of(done, jobs, *workload_.nodes);
@@ -321,10 +324,13 @@ std::vector<const Column*> SharedClusterExperiment::figures() {
 
 std::vector<std::pair<std::string, std::string>> SharedClusterExperiment::description(
     const Platform& /*platform*/) const {
-  const std::string where =
-      workload_.log ? fmt::format("of {} ({})", workload_.log->file, workload_.log->format_name) : "of the scenario";
-  return {{"workload", fmt::format("{} jobs {}, {} with placement {}", workload_.jobs->size(), where, variant(),
-                                   workload_.placement_name)}};
+  return {{"workload", fmt::format("{}, {} with placement {}", jobs_text(), variant(), workload_.placement_name)}};
+}
+
+std::string SharedClusterExperiment::jobs_text() const {
+  const std::size_t count = workload_.jobs->size();
+  const std::string jobs = count == 1 ? "1 job" : fmt::format("{} jobs", count);
+  return workload_.log ? fmt::format("{} of {} ({})", jobs, workload_.log->file, workload_.log->format_name) : jobs;
 }
 
 std::string SharedClusterExperiment::participants() const {

@@ -38,6 +38,9 @@ class SharedClusterExperiment : public Experiment {
   void check_asked_sizes() const override;
 
  private:
+  /// "315 jobs of philly.csv (sia)".
+  std::string jobs_text() const;
+
   WorkloadConfig workload_;
 };
 

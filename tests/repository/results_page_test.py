@@ -16,7 +16,7 @@ import tree
 ATHANOR = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 PAGE = "docs/results.md"
 # Keys within are names of what a scenario or the machine gives; those of slots have a table in docs/scenario.md.
-MAPS = {"parameters", "refused", "machine", "slots"}
+MAPS = {"parameters", "refused", "machine", "slots", "failures", "lost_gpu_hours", "mttf_h", "best_interval_s"}
 COSTS = '/training/costs={"node_w": 2800, "switch_w": 1700, "usd_per_kwh": 0.1, "tokens": 1e12}'
 COMMANDS = [
     ["run", "scenarios/quickstart.json", "--sizes", "1MiB"],
@@ -28,6 +28,7 @@ COMMANDS = [
     ["run", "scenarios/in_network/atp_sharing.json"],
     ["run", "scenarios/training/parameter_server.json", "--case", "one server", "--set", "/seeds=2"],
     ["run", "scenarios/replay.json"],
+    ["run", "scenarios/jobs/llama3_interruptions.json", "--set", "/seeds=2"],
     ["run", "scenarios/training/llama3_405b.json", "--case", "16384 GPUs", "--set", COSTS],
     ["plan", "scenarios/training/megatron_sc21.json", "--case", "7.5B, 128 GPUs", "--tensor", "4", "--recompute", "none"],
     ["verify", "scenarios/quickstart.json", "--case", "one DGX H100", "--set", "/collective/algorithm=each"],
