@@ -238,7 +238,11 @@ class WorkloadReader : public ExperimentReader {
     JobList jobs = config_.log ? read_log(parts) : list_of(config_.written);
     if (parts.context.problems.size() > before) { return; }
     config_.jobs = std::make_shared<const JobList>(std::move(jobs));
-    check_shapes(parts.context.problems);
+    try {
+      check_shapes(parts.context.problems);
+    } catch (const ScenarioError& error) {
+      for (const Problem& problem : error.problems()) { parts.context.problems.add(problem); }
+    }
   }
 
   std::shared_ptr<const Experiment> make(CaseParts& parts) override {

@@ -24,6 +24,10 @@ class PlacementPolicy {
   virtual void stopped(const Shape& /*shape*/, const Allocation& /*where*/) {}
 };
 
+/// Takes so many tasks of a group on a node, and adds where. Requires room for them.
+void take_tasks(NodeId node, std::uint32_t group, const Demand& demand, std::uint32_t tasks, Inventory& inventory,
+                Allocation& allocation);
+
 /// A policy that places one group of tasks after the other.
 class GroupPlacement : public PlacementPolicy {
  public:
@@ -33,9 +37,10 @@ class GroupPlacement : public PlacementPolicy {
   /// Takes what the group needs, and adds where. False: it does not fit; what has been added is given back.
   virtual bool place_group(std::uint32_t group, const TaskGroup& tasks, Inventory& inventory,
                            Allocation& allocation) = 0;
-  /// Takes so many tasks of a group on a node, and adds where. Requires room for them.
   static void take(NodeId node, std::uint32_t group, const Demand& demand, std::uint32_t tasks, Inventory& inventory,
-                   Allocation& allocation);
+                   Allocation& allocation) {
+    take_tasks(node, group, demand, tasks, inventory, allocation);
+  }
 };
 
 /// A policy as a scenario describes it.
