@@ -18,7 +18,8 @@ constexpr PlacementEntry (*kPlacements[])() = {
     placement_entry_of<struct GpuPacking>,     // gpu_packing
     placement_entry_of<struct ScoredBestFit>,  // scored_best_fit
     placement_entry_of<struct Fgd>,            // fgd
-    placement_entry_of<struct Topology>,  // topology
+    placement_entry_of<struct Topology>,       // topology
+    placement_entry_of<struct GpuPartitions>,  // gpu_partitions
 };
 
 const std::vector<PlacementEntry>& placements() {

@@ -28,7 +28,9 @@ bool ScoredPlacement::place_group(std::uint32_t group, const TaskGroup& tasks, I
   for (std::uint32_t task = 0; task < tasks.tasks; ++task) {
     candidates_.clear();
     for (const NodeId node : in_order_) {
-      if (inventory.room(node, tasks.each) > 0) { candidates_.push_back({node, 0}); }
+      if (inventory.room(node, tasks.each) > 0 && suits(node, tasks.each, inventory)) {
+        candidates_.push_back({node, 0});
+      }
     }
     if (candidates_.empty()) { return false; }
     score(tasks.each, inventory, candidates_);
@@ -38,7 +40,7 @@ bool ScoredPlacement::place_group(std::uint32_t group, const TaskGroup& tasks, I
     if (tasks.each.gpu_milli > 0) {
       share.gpus.add(shared_gpu(best->node, tasks.each, inventory));
     } else {
-      share.gpus = inventory.free_gpus(best->node).lowest(tasks.each.gpus);
+      share.gpus = whole_gpus(best->node, tasks.each, inventory);
     }
     inventory.take(share, tasks.each);
     placed(share, tasks.each);
@@ -49,6 +51,10 @@ bool ScoredPlacement::place_group(std::uint32_t group, const TaskGroup& tasks, I
 
 std::uint32_t ScoredPlacement::shared_gpu(NodeId node, const Demand& demand, const Inventory& inventory) {
   return inventory.share(node, 0, demand, 1).gpus.least();
+}
+
+GpuSet ScoredPlacement::whole_gpus(NodeId node, const Demand& demand, const Inventory& inventory) {
+  return inventory.free_gpus(node).lowest(demand.gpus);
 }
 
 std::uint32_t free_gpu_milli(NodeId node, const Inventory& inventory) {

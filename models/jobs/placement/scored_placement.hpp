@@ -27,7 +27,7 @@ struct ScoredSettings {
 void visit(Fields& fields, ScoredSettings& settings);
 
 /// A policy that gives each task, one after the other, the node with the highest score. The scheduling framework of
-/// Kubernetes does so, with whole numbers from 0 to 100.
+/// Kubernetes does so, with whole numbers, mostly from 0 to kMostScore.
 class ScoredPlacement : public GroupPlacement {
  public:
   static constexpr int kMostScore = 100;
@@ -35,10 +35,14 @@ class ScoredPlacement : public GroupPlacement {
  protected:
   ScoredPlacement(const NodeList& nodes, const ScoredSettings& settings, std::uint64_t seed);
 
-  /// Scores nodes that each have room for one such task.
+  /// Whether a node that has room for a task may get it.
+  virtual bool suits(NodeId /*node*/, const Demand& /*demand*/, const Inventory& /*inventory*/) { return true; }
+  /// Scores nodes that each have room for one such task, and suit it.
   virtual void score(const Demand& demand, const Inventory& inventory, std::span<ScoredNode> nodes) = 0;
   /// The GPU that a task gets which shares one; as it is here, the fullest on which it fits, the lowest of those.
   virtual std::uint32_t shared_gpu(NodeId node, const Demand& demand, const Inventory& inventory);
+  /// The GPUs that a task gets which has whole ones; as it is here, the lowest that are free.
+  virtual GpuSet whole_gpus(NodeId node, const Demand& demand, const Inventory& inventory);
   /// Tasks of another group are placed from now on: what placed() said last is void unless it has been started since.
   virtual void begins() {}
   /// A task will be given this share if all others of its job find a place.
