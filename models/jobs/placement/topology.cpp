@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/core.h>
 
@@ -25,6 +24,7 @@ struct TopologySettings {
 struct Domain {
   std::vector<std::uint32_t> parts;  ///< domains of the tier below, or nodes
   std::uint32_t room = 0;
+  std::uint32_t free = 0;  ///< wholly free GPUs
 };
 
 /// Places each job in the domain of the lowest tier that takes it, of several the one with the fewest free GPUs; within
@@ -51,8 +51,11 @@ class TopologyPolicy final : public PlacementPolicy {
     const std::size_t from = cut ? settings_.highest_tier - 1 : 0;
     const bool limited = settings_.mode == Mode::required && !cut;
     const std::size_t last = limited ? settings_.highest_tier - 1 : tiers_.size() - 1;
+    const std::uint32_t segment = cut ? settings_.segment : 1;
+    const std::uint32_t whole = shape[0].tasks - shape[0].tasks % segment;
+    if (measure(tiers_.size() - 1, 0, shape[0].each, segment, inventory) < whole) { return {}; }
     for (std::size_t tier = from; tier <= last; ++tier) {
-      for (const std::uint32_t domain : by_packing(tier, inventory)) {
+      for (const std::uint32_t domain : with_room(tier, whole)) {
         if (auto found = place_in(tier, domain, shape, inventory)) { return found; }
       }
     }
@@ -64,15 +67,15 @@ class TopologyPolicy final : public PlacementPolicy {
     return tier < nodes_.tiers.size() ? nodes_.tiers[tier].domains[node] : 0;
   }
 
-  /// Domains by their wholly free GPUs, the fewest first.
-  std::vector<std::uint32_t> by_packing(std::size_t tier, const Inventory& inventory) const {
-    std::vector<std::uint32_t> free(tiers_[tier].size());
-    for (const NodeId node : nodes_.nodes.ids()) {
-      if (inventory.is_open(node)) { free[domain_of(tier, node)] += inventory.free_gpus(node).count(); }
+  /// Domains that were measured to take so many tasks, those with the fewest free GPUs first.
+  std::vector<std::uint32_t> with_room(std::size_t tier, std::uint32_t tasks) const {
+    const std::vector<Domain>& domains = tiers_[tier];
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t domain = 0; domain < domains.size(); ++domain) {
+      if (domains[domain].room >= tasks) { order.push_back(domain); }
     }
-    std::vector<std::uint32_t> order(free.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return free[a] < free[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return domains[a].free < domains[b].free; });
     return order;
   }
 
@@ -111,9 +114,17 @@ class TopologyPolicy final : public PlacementPolicy {
                         const Inventory& inventory) {
     Domain& here = tiers_[tier][domain];
     std::uint64_t room = 0;
+    here.free = 0;
     for (const std::uint32_t part : here.parts) {
-      if (tier == 0) { node_rooms_[NodeId{part}] = std::min(inventory.room(NodeId{part}, demand), kMostTasks); }
-      room += tier == 0 ? node_rooms_[NodeId{part}] : measure(tier - 1, part, demand, segment, inventory);
+      if (tier > 0) {
+        room += measure(tier - 1, part, demand, segment, inventory);
+        here.free += tiers_[tier - 1][part].free;
+        continue;
+      }
+      const NodeId node{part};
+      node_rooms_[node] = std::min(inventory.room(node, demand), kMostTasks);
+      room += node_rooms_[node];
+      here.free += inventory.is_open(node) ? inventory.free_gpus(node).count() : 0;
     }
     here.room = static_cast<std::uint32_t>(std::min<std::uint64_t>(room, kMostTasks));
     if (settings_.segment > 0 && tier + 1 == settings_.highest_tier) { here.room -= here.room % segment; }
