@@ -51,13 +51,22 @@ class LinksIn {
 
 Bandwidth carried(const Link& link) { return link.down ? Bandwidth::zero() : link.rate; }
 
-/// Only links of marked vertices are looked at.
-Cut cut_around(const Cluster& cluster, const Marks& inside, const LinksIn& links_in, const CutSet& set) {
+/// By vertex: how often it is an endpoint.
+std::vector<std::uint32_t> endpoints_at(const Cluster& cluster) {
+  std::vector<std::uint32_t> at(cluster.fabric->vertices());
+  for (const VertexId endpoint : cluster.endpoints) { ++at[endpoint.value]; }
+  return at;
+}
+
+/// Only marked vertices and their links are looked at.
+Cut cut_around(const Cluster& cluster, const Marks& inside, const LinksIn& links_in,
+               const std::vector<std::uint32_t>& endpoints, const CutSet& set) {
   const Fabric& fabric = *cluster.fabric;
   Cut cut;
   cut.name = set.name;
   for (const VertexRange& range : set.inside) {
     for (std::uint32_t v = range.first; v < range.first + range.count; ++v) {
+      cut.inside += endpoints[v];
       const auto [first, count] = fabric.out(VertexId{v});
       for (std::uint32_t l = first; l < first + count; ++l) {
         if (inside[fabric.target(LinkId{l})] || !belongs(cluster, fabric.link(LinkId{l}))) { continue; }
@@ -73,7 +82,6 @@ Cut cut_around(const Cluster& cluster, const Marks& inside, const LinksIn& links
     }
   }
   if (links_in.twins()) { cut.in = cut.out; }
-  for (const VertexId endpoint : cluster.endpoints) { cut.inside += inside[endpoint] ? 1 : 0; }
   return cut;
 }
 
@@ -107,10 +115,11 @@ std::vector<Cut> half_cuts(const Cluster& cluster) {
   std::vector<Cut> cuts;
   Marks inside(*cluster.fabric);
   const LinksIn links_in(cluster);
+  const std::vector<std::uint32_t> endpoints = endpoints_at(cluster);
   for (const CutSet& set : cluster.cut_sets) {
     if (!set.half) { continue; }
     inside.set(set.inside, true);
-    cuts.push_back(cut_around(cluster, inside, links_in, set));
+    cuts.push_back(cut_around(cluster, inside, links_in, endpoints, set));
     inside.set(set.inside, false);
   }
   return cuts;
@@ -122,9 +131,10 @@ std::vector<Cut> natural_cuts(const Cluster& cluster) {
   std::vector<Cut> cuts;
   Marks inside(*cluster.fabric);
   const LinksIn links_in(cluster);
+  const std::vector<std::uint32_t> endpoints = endpoints_at(cluster);
   for (const CutSet& set : cut_sets) {
     inside.set(set.inside, true);
-    Cut cut = cut_around(cluster, inside, links_in, set);
+    Cut cut = cut_around(cluster, inside, links_in, endpoints, set);
     inside.set(set.inside, false);
     const bool known = std::any_of(cuts.begin(), cuts.end(), [&](const Cut& other) { return same_shape(cut, other); });
     if (!known && says_something(cut, cluster)) { cuts.push_back(std::move(cut)); }

@@ -73,8 +73,11 @@ class PeerRounds {
   std::uint32_t round(std::uint32_t from, std::uint32_t to) const;
 
  private:
+  /// Requires no more than all groups and all places.
   std::uint32_t at(std::uint32_t rank, std::uint32_t groups_on, std::uint32_t places_on) const {
-    return (rank / group_ + groups_on) % groups_ * group_ + (rank % group_ + places_on) % group_;
+    const std::uint32_t group = rank / group_ + groups_on;
+    const std::uint32_t place = rank % group_ + places_on;
+    return (group < groups_ ? group : group - groups_) * group_ + (place < group_ ? place : place - group_);
   }
 
   std::uint32_t group_;

@@ -36,6 +36,31 @@ RoundsExchange::RoundsExchange(const Collective& collective, const Layout& layou
     first_lanes_.push_back(first_lanes_.back() + lanes);
     loops_ = loops_ && !has_turns(channel);
   }
+  if (path == RoundsPath::by_rail && rounds_.ranks_in_group() == layout_.group) { count_passed(); }
+}
+
+/// A message is passed on where its sender and receiver differ in both node and place, which the round alone says.
+void RoundsExchange::count_passed() {
+  const std::uint32_t group = rounds_.ranks_in_group();
+  for (std::uint32_t channel = 0; channel < channels_.channels(); ++channel) {
+    for (std::uint32_t place = 0; place < peers_at_once_; ++place) {
+      first_passed_.push_back(static_cast<std::uint32_t>(passed_.size()));
+      std::uint32_t count = 0;
+      passed_.push_back(count);
+      if (place >= places(channel)) { continue; }
+      const Task task{Duty::pass_on, channel, place};
+      for (std::uint32_t turn = 0; turn < turns(task); ++turn) {
+        const std::uint32_t round = work(task, turn).round;
+        count += round >= group && round % group != 0 ? 1 : 0;
+        passed_.push_back(count);
+      }
+    }
+  }
+}
+
+std::span<const std::uint32_t> RoundsExchange::passed(const Task& task) const {
+  const std::size_t lane = std::size_t{task.channel} * peers_at_once_ + task.place;
+  return std::span(passed_).subspan(first_passed_[lane], turns(task) + 1);
 }
 
 bool RoundsExchange::meets_all(std::uint32_t rank) const {
@@ -126,6 +151,8 @@ std::uint64_t RoundsExchange::primitives_before(std::uint32_t rank, const Task& 
 }
 
 std::uint32_t RoundsExchange::ports_before(std::uint32_t rank, const Task& task, std::uint32_t turn) const {
+  if (moves_all(task)) { return turn == 0 ? 0 : turn - kept(task); }
+  if (!passed_.empty()) { return passed(task)[turn]; }
   std::uint32_t ports = 0;
   for (std::uint32_t i = 0; i < turn; ++i) {
     const std::optional<Part> part = this->part(rank, task, i);
@@ -135,8 +162,19 @@ std::uint32_t RoundsExchange::ports_before(std::uint32_t rank, const Task& task,
 }
 
 RoundsExchange::Part RoundsExchange::at_port(std::uint32_t rank, const Task& task, PortId port) const {
+  if (moves_all(task)) {
+    const std::uint32_t turn = port.value + kept(task);
+    require(turn < turns(task), "a lane of channel {} has no port {}", task.channel, port.value);
+    return part(rank, task, turn).value();
+  }
   std::uint32_t left = port.value;
-  for (std::uint32_t turn = 0; turn < turns(task); ++turn) {
+  std::uint32_t turn = 0;
+  if (!passed_.empty()) {
+    const std::span<const std::uint32_t> before = passed(task);
+    turn = static_cast<std::uint32_t>(std::upper_bound(before.begin(), before.end(), left) - before.begin()) - 1;
+    left = 0;
+  }
+  for (; turn < turns(task); ++turn) {
     const std::optional<Part> part = this->part(rank, task, turn);
     if (part && !copies(*part) && left-- == 0) { return *part; }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "algorithms/catalog.hpp"
@@ -75,6 +76,12 @@ class RoundsExchange final : public RankSchedule {
   std::uint64_t primitives(std::uint32_t rank, const Task& task, std::uint32_t turn) const;
   std::uint64_t primitives_before(std::uint32_t rank, const Task& task, std::uint32_t turn) const;
   std::uint32_t ports_before(std::uint32_t rank, const Task& task, std::uint32_t turn) const;
+  /// What a rank keeps is the first work of its lane: 1 if this is that lane.
+  std::uint32_t kept(const Task& task) const { return work(task, 0).round == 0 ? 1 : 0; }
+  /// Has the lane a port for each of its works, but for what is kept?
+  static bool moves_all(const Task& task) { return task.duty == Duty::send || task.duty == Duty::receive; }
+  void count_passed();
+  std::span<const std::uint32_t> passed(const Task& task) const;
   Part at_port(std::uint32_t rank, const Task& task, PortId port) const;
   Endpoint endpoint(std::uint32_t rank, Duty duty, const Part& part) const;
   /// The rank over which a message goes, if any.
@@ -96,7 +103,11 @@ class RoundsExchange final : public RankSchedule {
   std::vector<std::uint32_t> first_lanes_;  ///< by channel, of a rank that meets all; one more at the end
   std::vector<Duty> duties_;                ///< of such a rank, one lane of each per place
   std::uint32_t waited_for_ = 0;            ///< lanes per place that end a turn: all but those that pass on
-  bool loops_ = true;                       ///< has no lane more than one message?
+  /// By channel, place and turn: how many works before the turn the lane passes on, of every rank alike; one more turn
+  /// at the end. Empty where ranks differ in that, since groups are not nodes.
+  std::vector<std::uint32_t> passed_;
+  std::vector<std::uint32_t> first_passed_;  ///< by channel and place
+  bool loops_ = true;                        ///< has no lane more than one message?
 };
 
 }  // namespace athanor

@@ -9,7 +9,7 @@ namespace {
 /// Gives each of these things the number of its class and its sum together. Returns how many there are.
 template <class Things>
 std::uint32_t renumber(const Things& things, std::vector<std::uint32_t>& classes, const std::vector<Colour>& sums) {
-  ClassNumbering numbering(classes.size());
+  ClassNumbering numbering;
   for (const auto thing : things) {
     classes[thing.value] = numbering.number(mix(sums[thing.value], classes[thing.value]));
   }
@@ -141,7 +141,7 @@ bool BlockClasses::split() {
 /// How many there are when connections of one class may have different colours.
 std::uint32_t BlockClasses::classes_of_ends(std::uint32_t shape, const std::vector<Colour>& colours) const {
   const BlockGraph& graph = graphs_[shape];
-  ClassNumbering numbering(graph.outward.size() + graph.inward.size());
+  ClassNumbering numbering;
   const std::vector<std::uint32_t>& known = inside_[shape].classes.connections;
   for (const ConnectionId out : graph.outward) { numbering.number(mix(colours[out.value], known[out.value])); }
   for (const ConnectionId in : graph.inward) { numbering.number(mix(colours[in.value], known[in.value])); }

@@ -316,7 +316,7 @@ std::optional<MappedSchedule> fold_by_blocks(const Schedule& schedule, const Clu
   require(placement.vertices.size() == schedule.agent_count().agents, "{} places for {} agents",
           placement.vertices.size(), schedule.agent_count().agents);
   std::optional<Blocks> blocks = Blocks::find(*cluster.fabric, placement);
-  if (!blocks || cluster.router->paths() > 1 || blocks->count() * 2 > placement.vertices.size()) { return {}; }
+  if (!blocks || cluster.router->paths() > 1) { return {}; }
   BlockLayout layout(schedule, cluster, placement, costs, std::move(*blocks));
   if (!worthwhile(layout)) { return {}; }
   std::vector<BlockGraph> graphs;

@@ -40,6 +40,7 @@ BlockLayout::BlockLayout(const Schedule& schedule, const Cluster& cluster, const
   for (const BlockId block : blocks_.ids()) {
     first_outward_.push_back(static_cast<std::uint32_t>(outward_.size()));
     colours[block.value] = mix(colours[block.value], look_at(block));
+    if (block.value == 0) { reserve(); }
   }
   first_outward_.push_back(static_cast<std::uint32_t>(outward_.size()));
   outward_.push_back({0, {}, 0, static_cast<std::uint32_t>(crossed_.size())});
@@ -48,11 +49,21 @@ BlockLayout::BlockLayout(const Schedule& schedule, const Cluster& cluster, const
   find_slack_links();
 }
 
+/// Most blocks are like the first. What grows step by step takes twice the memory for a while.
+void BlockLayout::reserve() {
+  std::size_t outs = 0;
+  for (const BlockId block : blocks_.ids()) { outs += lanes(block).first_out.back(); }
+  const std::size_t first = std::max<std::size_t>(1, lanes(BlockId{0}).first_out.back());
+  const auto of_all = [&](std::size_t of_first) { return (outs * of_first + first - 1) / first; };
+  outward_.reserve(of_all(outward_.size()) + 1);
+  crossed_.reserve(of_all(crossed_.size()));
+}
+
 /// Those inside of blocks may be crossed by connections that have not been looked at.
 void BlockLayout::find_slack_links() {
   std::vector<bool> inside(links().size(), true);
   for (const LinkIndex link : crossed_) { inside[link.value] = false; }
-  slack_ = slack_links_.find(graph_links(), inside);
+  slack_ = std::exchange(slack_links_, {}).find(graph_links(), inside);
 }
 
 /// Blocks of equal lanes share a list of them.
@@ -165,16 +176,17 @@ Colour BlockLayout::colour_of_link(BlockId block, LinkIndex link) const {
 Colour BlockLayout::add_outward(BlockId block, const OpenedConnection& opened) {
   enum Where : Colour { between, in_source, in_target };
   const BlockId target = blocks_.place(opened.to.agent).block;
-  OutwardConnection outward{opened.cost, target, in_port(opened.to), static_cast<std::uint32_t>(crossed_.size())};
+  const auto first_link = static_cast<std::uint32_t>(crossed_.size());
+  Colour figures = opened.cost;
   Colour source_side = 3;
   Colour target_side = 4;
   std::uint32_t number = 0;
   for (const FlowGraph::Connection& pair : pairs()) {
     slack_links_.add(path(pair), pair.cap, graph_links());
-    outward.figures = mix(outward.figures, colour_of(pair));
+    figures = mix(figures, colour_of(pair));
     for (const FlowGraph::Use& use : path(pair)) {
       const Where where = holds(block, use.link) ? in_source : holds(target, use.link) ? in_target : between;
-      outward.figures = mix(outward.figures, where);
+      figures = mix(figures, where);
       if (where == in_source) { source_side = mix(source_side, colour_of_link(block, use.link)); }
       if (where == in_target) { target_side = mix(target_side, colour_of_link(target, use.link)); }
       if (where == between) {
@@ -185,8 +197,9 @@ Colour BlockLayout::add_outward(BlockId block, const OpenedConnection& opened) {
     }
     ++number;
   }
-  inward_[target.value] += mix(outward.target_in, target_side);
-  outward_.push_back(outward);
+  const std::uint32_t target_in = in_port(opened.to);
+  inward_[target.value] += mix(target_in, target_side);
+  outward_.push_back({figures_.number(figures), target, target_in, first_link});
   return source_side;
 }
 
@@ -196,7 +209,7 @@ bool BlockLayout::inside_a_node(LinkIndex link) const {
 }
 
 void BlockLayout::number_shapes(const std::vector<Colour>& colours) {
-  ClassNumbering numbering(colours.size());
+  ClassNumbering numbering;
   for (const BlockId block : blocks_.ids()) {
     shape_of_.push_back(numbering.number(colours[block.value]));
     if (shape_of_.back() == first_of_shape_.size()) { first_of_shape_.push_back(block); }

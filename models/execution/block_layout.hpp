@@ -27,7 +27,7 @@ struct BlockLanes {
 
 /// A connection that crosses links outside of the block of its source, or leads to another one.
 struct OutwardConnection {
-  Colour figures = 0;            ///< what it costs, and which of its links are in which block
+  std::uint32_t figures = 0;     ///< equal where its cost is, and which of its links are in which block
   BlockId target;                ///< may be that of the source
   std::uint32_t target_in = 0;   ///< in-port, numbered within that block
   std::uint32_t first_link = 0;  ///< into BlockLayout::crossed_by
@@ -115,6 +115,7 @@ class BlockLayout {
   void open(AgentId from, LaneId lane, PortId port, OpenedConnection& opened);
   bool stays_inside(BlockId block) const;
   bool inside_a_node(LinkIndex link) const;
+  void reserve();
   void find_slack_links();
   void number_shapes(const std::vector<Colour>& colours);
 
@@ -138,7 +139,8 @@ class BlockLayout {
   std::vector<OutwardConnection> outward_;    ///< and one more at the end
   std::vector<LinkIndex> crossed_;
   std::vector<std::uint32_t> crossing_pairs_;  ///< by entry of `crossed_`; empty where connections have one
-  SlackLinks slack_links_;
+  ClassNumbering figures_;
+  SlackLinks slack_links_;    ///< until all paths are told
   std::vector<bool> slack_;   ///< by LinkIndex
   std::vector<Known> known_;  ///< of the present block, by numbers of two agents
   std::uint64_t connections_ = 0;

@@ -18,20 +18,16 @@ inline Colour mix(Colour a, Colour b) {
   return x ^ (x >> 31U);
 }
 
-/// Counts distinct colours, and numbers them in the order in which they are first seen.
+/// Counts distinct colours, and numbers them in the order in which they are first seen. Few among many things take
+/// little memory.
 class ClassNumbering {
  public:
-  explicit ClassNumbering(std::size_t most) {
-    std::size_t size = 16;
-    while (size < 2 * most) { size *= 2; }
-    slots_.resize(size);
-  }
-
   std::uint32_t number(Colour colour) {
-    std::size_t at = colour & (slots_.size() - 1);
-    while (slots_[at].used && slots_[at].colour != colour) { at = (at + 1) & (slots_.size() - 1); }
-    if (!slots_[at].used) { slots_[at] = {colour, count_++, true}; }
-    return slots_[at].number;
+    const Slot& known = slots_[place_of(colour)];
+    if (known.used) { return known.number; }
+    if (2 * (count_ + std::size_t{1}) > slots_.size()) { grow(); }
+    slots_[place_of(colour)] = {colour, count_, true};
+    return count_++;
   }
   std::uint32_t count() const { return count_; }
 
@@ -41,7 +37,21 @@ class ClassNumbering {
     std::uint32_t number = 0;
     bool used = false;
   };
-  std::vector<Slot> slots_;
+
+  /// Where it is, or where it belongs.
+  std::size_t place_of(Colour colour) const {
+    std::size_t at = colour & (slots_.size() - 1);
+    while (slots_[at].used && slots_[at].colour != colour) { at = (at + 1) & (slots_.size() - 1); }
+    return at;
+  }
+  void grow() {
+    const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(2 * slots_.size()));
+    for (const Slot& slot : before) {
+      if (slot.used) { slots_[place_of(slot.colour)] = slot; }
+    }
+  }
+
+  std::vector<Slot> slots_ = std::vector<Slot>(16);
   std::uint32_t count_ = 0;
 };
 
@@ -55,7 +65,8 @@ class Partition {
 
   /// Things of one colour share a class.
   explicit Partition(const std::vector<Colour>& colours) {
-    ClassNumbering numbering(colours.size());
+    ClassNumbering numbering;
+    of_.reserve(colours.size());
     for (const Colour colour : colours) { of_.push_back(numbering.number(colour)); }
     sizes_.resize(numbering.count());
     for (const std::uint32_t number : of_) { ++sizes_[number]; }
@@ -72,7 +83,8 @@ class Partition {
   std::vector<Move> split(const std::vector<std::uint32_t>& things, const std::vector<Colour>& colours) {
     std::vector<Group> groups;
     std::vector<std::uint32_t> group_of;
-    ClassNumbering numbering(things.size());
+    ClassNumbering numbering;
+    group_of.reserve(things.size());
     for (std::size_t k = 0; k < things.size(); ++k) {
       const std::uint32_t group = numbering.number(mix(colours[k], of_[things[k]]));
       if (group == groups.size()) { groups.push_back({of_[things[k]]}); }
@@ -134,7 +146,8 @@ struct ClassMembers {
   std::vector<std::uint32_t> members;
 
   explicit ClassMembers(const std::vector<std::uint32_t>& numbers) {
-    ClassNumbering numbering(numbers.size());
+    ClassNumbering numbering;
+    of.reserve(numbers.size());
     for (std::uint32_t i = 0; i < numbers.size(); ++i) {
       of.push_back(numbering.number(mix(1, numbers[i])));
       if (of.back() == member.size()) {

@@ -46,6 +46,7 @@ Bytes ProfilePricing::grain(AgentId from, AgentId to) const {
 /// A figure of a link between sockets is what transfers reach. Where that is less than what is left of the other links,
 /// it decides alone.
 Ratio ProfilePricing::efficiency(const HopCost& hop, std::span<const LinkId> path) const {
+  if (hop.efficiency == Ratio{1, 1}) { return hop.efficiency; }
   Bandwidth sockets = Bandwidth::max();
   Bandwidth others = Bandwidth::max();
   for (const LinkId link : path) {

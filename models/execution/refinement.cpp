@@ -222,15 +222,18 @@ class Refinement {
     return colour;
   }
 
+  /// Of the end that is outside: that of no class of lanes.
+  static constexpr Colour kBeyond = UINT64_MAX;
+
   Colour colour_of_source(ConnectionId number, const MappedSchedule::Connection& connection) const {
-    if (connection.source_lane == kOutside) { return mix(3, 0); }
+    if (connection.source_lane == kOutside) { return kBeyond; }
     const MappedSchedule::Lane& source = whole_.lanes[connection.source_lane];
     return mix(lanes_.of(connection.source_lane.value),
                source.symmetric_outputs ? 0 : number.value - source.first_out.value);
   }
 
   Colour colour_of_target(const MappedSchedule::Connection& connection) const {
-    if (connection.target_lane == kOutside) { return mix(4, 0); }
+    if (connection.target_lane == kOutside) { return kBeyond; }
     const bool alike = whole_.lanes[connection.target_lane].symmetric_inputs;
     return mix(lanes_.of(connection.target_lane.value), alike ? 0 : connection.target_port);
   }

@@ -11,6 +11,7 @@ Repetition::Repetition(Simulator& simulator, Executor& executor, NetworkSubstrat
       network_(network),
       mapped_(mapped),
       id_(simulator.add(*this)),
+      pace_(error),
       steps_(simulator, executor, network, mapped, error) {
   executor.observe(*this);
 }
@@ -47,6 +48,8 @@ void Repetition::choose_pilot() {
   next_anchor_ = 1;
   previous_ = {};
   anchor_ = {};
+  pace_.forget();
+  pace_anchor_ = {};
 }
 
 void Repetition::on_end_of_instant() {
@@ -64,9 +67,11 @@ void Repetition::on_end_of_instant() {
 }
 
 void Repetition::look_at_loops(Snapshot now) {
-  if (repeat(previous_, now) || repeat(anchor_, now)) {
+  if (repeat(previous_, now) || repeat(anchor_, now) || look_at_pace(now)) {
     previous_ = {};
     anchor_ = {};
+    pace_.forget();
+    pace_anchor_ = {};
     return;
   }
   const std::uint64_t loop = executor_.lane(pilot_).loop;
@@ -114,6 +119,37 @@ bool Repetition::repeat(const Snapshot& before, const Snapshot& now) {
     advance.push_back(now.loops[lane] - before.loops[lane]);
     if (advance.back() != 0 && advance.back() != now.loops[pilot_] - before.loops[pilot_]) { return false; }
   }
+  return multiply(before, now, advance);
+}
+
+/// Multiplies loops if they have settled since the last anchor.
+bool Repetition::look_at_pace(const Snapshot& now) {
+  if (!pace_.is_wanted()) { return false; }
+  if (!pace_anchor_.state.empty()) {
+    if (now.loops[pilot_] < pace_anchor_.loops[pilot_] + pace_.fewest()) { return false; }
+    if (have_settled(pace_anchor_, now)) { return true; }
+  }
+  pace_anchor_ = now;
+  return false;
+}
+
+bool Repetition::have_settled(const Snapshot& before, const Snapshot& now) {
+  const std::uint64_t loops = now.loops[pilot_] - before.loops[pilot_];
+  if (!pace_.is_kept(loops, now.when - before.when) || !within_one_call(before, now)) { return false; }
+  IdVector<LaneIndex, std::uint64_t> advance;
+  for (const LaneIndex lane : now.loops.ids()) {
+    const bool works = executor_.runs(lane);
+    if (works && !Pace::keeps_up(now.loops[lane] - before.loops[lane], loops)) { return false; }
+    advance.push_back(works ? loops : 0);
+  }
+  const std::uint64_t skipped = skipped_;
+  if (!multiply(before, now, advance)) { return false; }
+  settled_ += skipped_ - skipped;
+  return true;
+}
+
+bool Repetition::multiply(const Snapshot& before, const Snapshot& now,
+                          const IdVector<LaneIndex, std::uint64_t>& advance) {
   const std::uint64_t times = executor_.repeats(advance);
   if (times == 0) { return false; }
   const Time by = (now.when - before.when) * static_cast<std::int64_t>(times);

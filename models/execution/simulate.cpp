@@ -162,7 +162,7 @@ Simulated simulate(const PreparedSchedule& prepared, const Schedule& schedule, c
   result.primitives = executor.primitives();
   result.skipped_loops = repetition ? repetition->skipped_loops() : 0;
   result.skipped_steps = repetition ? repetition->skipped_steps() : 0;
-  result.settled_steps = repetition ? repetition->settled_steps() : 0;
+  if (repetition) { result.settled = {repetition->settled_loops(), repetition->settled_steps()}; }
   result.events = simulator.events();
   return result;
 }

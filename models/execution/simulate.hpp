@@ -53,6 +53,18 @@ struct SimulationOptions : NetworkOptions {
   ConcurrentJobs jobs = {};                        ///< that the schedule holds; the same
 };
 
+/// Loops, and steps of loops, that were multiplied because they had settled but for NetworkSettings::skip_error.
+struct Settled {
+  std::uint64_t loops = 0;
+  std::uint64_t steps = 0;
+
+  bool any() const { return loops + steps > 0; }
+  void add(const Settled& more) {
+    loops += more.loops;
+    steps += more.steps;
+  }
+};
+
 /// One collective, simulated from its launch to the end of its last lane.
 struct Simulated {
   Time time;
@@ -65,7 +77,7 @@ struct Simulated {
   std::uint64_t primitives = 0;     ///< simulated
   std::uint64_t skipped_loops = 0;  ///< multiplied instead of simulated
   std::uint64_t skipped_steps = 0;  ///< the same, of a loop with many
-  std::uint64_t settled_steps = 0;  ///< of these, those that had settled but for NetworkSettings::skip_error
+  Settled settled;                  ///< of these
   std::uint64_t events = 0;
 };
 

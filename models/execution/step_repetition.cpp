@@ -1,6 +1,5 @@
 #include "models/execution/step_repetition.hpp"
 
-#include <cmath>
 #include <utility>
 
 namespace athanor {
@@ -15,7 +14,7 @@ constexpr std::uint64_t kNumbers = 10;  // of a state that are gathered in a thi
 
 StepRepetition::StepRepetition(Simulator& simulator, Executor& executor, NetworkSubstrate& network,
                                const MappedSchedule& mapped, double error)
-    : simulator_(simulator), executor_(executor), network_(network), mapped_(mapped), error_(error) {}
+    : simulator_(simulator), executor_(executor), network_(network), mapped_(mapped), pace_(error) {}
 
 void StepRepetition::begin_with(LaneIndex pilot) {
   pilot_ = pilot;
@@ -27,7 +26,7 @@ void StepRepetition::begin_with(LaneIndex pilot) {
   recurrence_.forget();
   due_ = 0;
   next_pace_ = kFirstPace;
-  pace_ = 0;
+  pace_.forget();
   pace_anchor_ = {};
 }
 
@@ -39,14 +38,14 @@ bool StepRepetition::primitive_ended(const EndedPrimitive& primitive) {
   }
   if (primitive.lane != pilot_) { return false; }
   ++ended_;
-  wanted_ = wanted_ || ended_ >= next_look_ || (is_paced() && ended_ >= next_pace_);
+  wanted_ = wanted_ || ended_ >= next_look_ || (pace_.is_wanted() && ended_ >= next_pace_);
   return wanted_;
 }
 
 void StepRepetition::look() {
   if (!std::exchange(wanted_, false)) { return; }
   Snapshot now = take();
-  if (is_paced() && ended_ >= next_pace_ && look_at_pace(now)) { return begin_with(pilot_); }
+  if (pace_.is_wanted() && ended_ >= next_pace_ && look_at_pace(now)) { return begin_with(pilot_); }
   if (ended_ >= next_look_) { look_at(std::move(now)); }
 }
 
@@ -100,14 +99,12 @@ bool StepRepetition::repeat(const Snapshot& before, const Snapshot& now) {
 bool StepRepetition::have_settled(const Snapshot& before, const Snapshot& now) {
   if (before.state.empty() || before.loops != now.loops) { return false; }
   const std::uint32_t steps = now.steps[pilot_] - before.steps[pilot_];
-  const double pace = static_cast<double>((now.when - before.when).count()) / steps;
-  const double last_pace = std::exchange(pace_, pace);
-  if (steps * error_ < 1 || std::abs(pace / last_pace - 1) > error_) { return false; }
+  if (!pace_.is_kept(steps, now.when - before.when)) { return false; }
   IdVector<LaneIndex, std::uint32_t> advance;
   for (const LaneIndex lane : now.steps.ids()) {
     const std::uint32_t own = now.steps[lane] - before.steps[lane];
     const bool works = executor_.runs(lane);
-    if (works && own + 1 != steps && own != steps && own != steps + 1) { return false; }
+    if (works && !Pace::keeps_up(own, steps)) { return false; }
     advance.push_back(works ? steps : 0);
   }
   const std::uint64_t skipped = skipped_;

@@ -5,6 +5,7 @@
 
 #include "models/execution/executor.hpp"
 #include "models/execution/network_substrate.hpp"
+#include "models/execution/pace.hpp"
 #include "models/execution/recurrence.hpp"
 #include "sim/simulator.hpp"
 
@@ -17,10 +18,7 @@ namespace athanor {
 /// come back, it is compared with that of a period later. Equal states have equal futures as long as every lane's next
 /// primitives are like those of the period. Exact to the picosecond, as Repetition is of whole loops.
 ///
-/// With an error above 0 steps are multiplied, too, where no state comes back, but all lanes have kept the same pace:
-/// from one anchor to the next every lane went on as many steps as the pilot, or one more or less, in a span that is
-/// the same by a step as the one before, but for that error. How much faster one lane is than another is then less than
-/// one step in all of these, of which there are at least 1 / error.
+/// With an error above 0 steps are multiplied, too, where no state comes back, but all lanes have kept one pace (Pace).
 class StepRepetition {
  public:
   /// Steps of a loop from which on looking for equal ones costs less than it saves.
@@ -51,7 +49,6 @@ class StepRepetition {
   void begin_with(LaneIndex pilot);
   Snapshot take() const;
   CarriedBytes carried() const;
-  bool is_paced() const { return error_ > 0; }
   void look_at(Snapshot now);
   bool look_at_pace(const Snapshot& now);
   bool repeat(const Snapshot& before, const Snapshot& now);
@@ -73,10 +70,9 @@ class StepRepetition {
   std::uint64_t due_ = 0;  ///< the look at which `anchor_` may come back
   Snapshot anchor_;
   std::uint64_t skipped_ = 0;
-  double error_;
+  Pace pace_;
   std::uint64_t next_pace_ = 0;  ///< by `ended_`: after 16, 32, 64, ... steps
-  double pace_ = 0;       ///< ps a step of the pilot, from the last of these but one to the last; 0: there is none
-  Snapshot pace_anchor_;  ///< of the last of these
+  Snapshot pace_anchor_;         ///< of the last of these
   std::uint64_t settled_ = 0;
 };
 

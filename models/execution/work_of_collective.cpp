@@ -197,7 +197,7 @@ class Counter {
                     links_,
                     nodes_,
                     period_};
-    subject.blocks = subject.sample.agents >= request_.options.blocks_from && request_.cluster.nics_per_node > 0;
+    subject.blocks = subject.sample.agents >= request_.options.blocks_from;
     return subject;
   }
 

@@ -151,8 +151,8 @@ void put_ports(const Run& run, const RunResult& result, Record& record) {
 /// Those of the run, and how the library calls what ran.
 std::vector<std::string> notes_of(const CollectiveSetup& setup, const Run& run, const RunResult& result) {
   std::vector<std::string> notes = result.notes;
-  if (result.simulated.settled_steps > 0) {
-    notes.push_back(settled_text(result.simulated.settled_steps, run.platform.network.skip_error));
+  if (result.simulated.settled.any()) {
+    notes.push_back(settled_text(result.simulated.settled, run.platform.network.skip_error));
   }
   if (!setup.mpi) { return notes; }
   const std::string note = mpi_note(*setup.mpi, setup.request(run.platform, run.size, {}));

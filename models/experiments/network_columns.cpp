@@ -40,8 +40,13 @@ void put_busiest_link(const std::vector<LinkLoad>& loads, const Fabric& fabric, 
       fmt::format("busiest link {}, {:.1f} % of the time", busiest->name, busiest->utilisation * 100));
 }
 
-std::string settled_text(std::uint64_t steps, Ratio skip_error) {
-  return fmt::format("{} steps of a loop had settled and were multiplied: about {:g} % of error at most", steps,
+std::string settled_text(const Settled& settled, Ratio skip_error) {
+  std::string what;
+  if (settled.loops > 0) { what = fmt::format("{} loops", settled.loops); }
+  if (settled.steps > 0) {
+    what += fmt::format("{}{} steps of a loop", settled.loops > 0 ? " and " : "", settled.steps);
+  }
+  return fmt::format("{} had settled and were multiplied: about {:g} % of error at most", what,
                      to_double(skip_error) * 100);
 }
 

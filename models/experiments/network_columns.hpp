@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/engines/engine_limits.hpp"
+#include "models/execution/simulate.hpp"
 #include "models/experiments/record.hpp"
 #include "models/network/link_use.hpp"
 
@@ -32,8 +33,8 @@ std::optional<BusiestLink> busiest_link(const std::vector<LinkLoad>& loads, cons
 /// Puts the busiest link, as two columns and as a remark.
 void put_busiest_link(const std::vector<LinkLoad>& loads, const Fabric& fabric, Time time, Record& record);
 
-/// A note of steps of loops that were multiplied at the level of flows, though they had only settled.
-std::string settled_text(std::uint64_t steps, Ratio skip_error);
+/// A note of loops and steps that were multiplied at the level of flows, though they had only settled.
+std::string settled_text(const Settled& settled, Ratio skip_error);
 
 /// What was skipped beside so many data packets that were simulated; errors are those of the sample that was checked.
 void put_skips(std::uint64_t simulated, const SkipCounters& skips, Record& record);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/core.h>
 
@@ -76,7 +77,36 @@ constexpr Column kAllocatedAt100{"allocated_at_100"};                     ///< w
 constexpr Column kAllocatedAt120{"allocated_at_120"};                     ///< 120 %
 constexpr Column kAllocatedAt130{"allocated_at_130"};                     ///< 130 %
 constexpr Column kFairness{.key = "fairness", .role = ColumnRole::rate};  ///< Jain's index of users' mean slowdowns
-constexpr Column kStuck{"stuck"};                     ///< why jobs wait that nothing can start any more
+constexpr Column kStuck{"stuck"};  ///< why jobs wait that nothing can start any more
+constexpr Column kGoodput{
+    .key = "goodput",
+    .head = "goodput",
+    .unit = "(%)",
+    .width = 8,
+    .format = Format::percent,
+    .role = ColumnRole::rate,
+    .shown = {.in_sweeps = true,
+              .in_reports = Shown::Report::figure,
+              .axis = "Goodput (%)"}};  ///< share of the time of GPUs that jobs had which was work that lasted
+constexpr Column kEffectiveTime{.key = "effective_time",
+                                .head = "effective",
+                                .unit = "(%)",
+                                .width = 9,
+                                .format = Format::percent,
+                                .role = ColumnRole::rate,
+                                .shown = {.in_sweeps = true}};  ///< the same share of the time from first start to end,
+                                                                ///< of all jobs by their GPUs (ETTR)
+constexpr Column kInterruptions{"interruptions", "failed", "", 7, Format::count};  ///< of jobs, by failures
+constexpr Column kLostGpuHours{"lost_gpu_hours"};  ///< by sources of failures, checkpoints and starts: work lost,
+                                                   ///< detection, beginning again
+constexpr Column kFailures{"failures"};            ///< of parts, by source
+constexpr Column kMttf{"mttf_h"};  ///< hours that jobs run until a failure hits them, on average, by their GPUs
+constexpr Column kBestInterval{"best_interval_s"};  ///< between checkpoints, that costs least at that rate of failures,
+                                                    ///< by GPUs of jobs
+constexpr Column kEffectiveTimeP5{"effective_time_p5", "p5", "(%)", 6,
+                                  Format::percent};  ///< of several seeds: 5th percentile
+constexpr Column kEffectiveTimeP95{"effective_time_p95", "p95", "(%)", 6,
+                                   Format::percent};  ///< of several seeds: 95th percentile
 constexpr Column kCompletionP5{"completion_s_p5"};    ///< of several seeds: 5th percentile
 constexpr Column kCompletionP95{"completion_s_p95"};  ///< of several seeds: 95th percentile
 
@@ -87,9 +117,11 @@ void put_summary(const JobsSummary& summary, Record& record) {
   record.put(kNeverStarted, summary.submitted - summary.started);
   record.put(kQueued, summary.queued);
   record.put(kRestarts, summary.restarts);
-  record.put(kCompletionMean, summary.completion.mean);
-  record.put(kCompletionMedian, summary.completion.median);
-  record.put(kCompletionP99, summary.completion.p99);
+  if (summary.completed + summary.timed_out > 0) {
+    record.put(kCompletionMean, summary.completion.mean);
+    record.put(kCompletionMedian, summary.completion.median);
+    record.put(kCompletionP99, summary.completion.p99);
+  }
   record.put(kWaitMean, summary.wait.mean);
   record.put(kWaitMedian, summary.wait.median);
   record.put(kWaitP90, summary.wait.p90);
@@ -102,6 +134,46 @@ void put_summary(const JobsSummary& summary, Record& record) {
   record.put(kMakespan, summary.makespan);
   record.put(kGpuHours, summary.gpu_hours);
   record.put(kFairness, summary.fairness);
+  record.put(kGoodput, summary.goodput);
+  record.put(kEffectiveTime, summary.effective_time);
+}
+
+/// How often jobs of each size fail, and how often they should save what they do.
+void put_sizes(const JobsSummary& summary, const CheckpointRules& saves, Record& record) {
+  JsonValue mttf = JsonValue::object();
+  JsonValue best = JsonValue::object();
+  constexpr double kMicrosecondsPerHour = 3.6e9;
+  for (const auto& [gpus, alike] : summary.by_size) {
+    const auto hours = alike.mttf_hours();
+    if (!hours) { continue; }
+    const std::string size = fmt::format("{:g}", gpus);
+    mttf[size] = *hours;
+    std::string remark = fmt::format("jobs of {} GPUs fail every {:.3g} h", size, *hours);
+    if (saves.write > WallTime::zero()) {
+      const WallTime mean{std::max<std::int64_t>(1, std::llround(*hours * kMicrosecondsPerHour))};
+      best[size] = seconds(optimal_interval(saves.write, mean));
+      remark +=
+          fmt::format(": a checkpoint every {:.3g} s would be best", seconds(optimal_interval(saves.write, mean)));
+    }
+    record.remarks.push_back(std::move(remark));
+  }
+  record.put(kMttf, mttf);
+  if (saves.write > WallTime::zero()) { record.put(kBestInterval, best); }
+}
+
+void put_failures(const JobsRun& run, const JobsSummary& summary, Record& record) {
+  if (run.failures.empty()) { return; }
+  constexpr double kHour = 3600;
+  JsonValue failures = JsonValue::object();
+  JsonValue lost = JsonValue::object();
+  for (const FailureAccount& account : run.failures) {
+    failures[account.name] = account.failures;
+    lost[account.name] = account.lost_gpu_seconds / kHour;
+  }
+  lost["checkpoints"] = summary.writing_gpu_hours;
+  record.put(kInterruptions, summary.interruptions);
+  record.put(kFailures, failures);
+  record.put(kLostGpuHours, lost);
 }
 
 /// Where a cluster is filled: how much of it jobs had when so much had been asked for, as far as that came.
@@ -151,7 +223,7 @@ std::string job_lines(const JobList& jobs, const JobsRun& done, const std::strin
                                 static_cast<double>(gpu_milli_of(jobs.shape(id))) / 1000, text_of(outcome.state),
                                 seconds(job.submitted), seconds_text(outcome.started), seconds_text(outcome.ended),
                                 seconds(job.duration), started ? seconds_text(outcome.started - job.submitted) : "",
-                                seconds(outcome.ran), outcome.starts, places_text(outcome.where));
+                                seconds(outcome.ran()), outcome.starts, places_text(outcome.where));
   }
   return lines;
 }
@@ -169,6 +241,7 @@ JobsRun SharedClusterExperiment::simulate(const Platform& platform, const RunOpt
   const auto scheduler = workload_.scheduler->make(jobs, *workload_.nodes);
   FullSpeed speeds;
   JobsRules rules = workload_.rules;
+  rules.seed = platform.seed;
   rules.keep_allocations = options.per_job;
   return simulate_jobs(jobs, *workload_.nodes, *placement, *scheduler, speeds, rules, options.stop);
 }
@@ -188,7 +261,10 @@ std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
   Record record = run.head;
   record.put(kScheduler, variant());
   record.put(kPlacement, workload_.placement_name);
-  put_summary(summary_of(done, jobs, *workload_.nodes), record);
+  const JobsSummary summary = summary_of(done, jobs, *workload_.nodes);
+  put_summary(summary, record);
+  put_failures(done, summary, record);
+  if (summary.interruptions > 0) { put_sizes(summary, workload_.rules.checkpoints, record); }
   if (workload_.log && workload_.log->fill) { put_allocated(done, workload_, record); }
   record.put(kSeed, run.platform.seed);
   std::vector<std::string> stuck;
@@ -214,10 +290,22 @@ WorkCount SharedClusterExperiment::work(const Platform& /*platform*/, Bytes /*si
 
 namespace {
 
+/// What runs are put in order by: how long jobs take, or what becomes of their time where in some run none ends.
+const Column& order_of(const std::vector<Record>& repetitions) {
+  const bool all_end = std::all_of(repetitions.begin(), repetitions.end(),
+                                   [](const Record& record) { return record.has(kCompletionMean); });
+  return all_end ? kCompletionMean : kEffectiveTime;
+}
+
 Record row_of(std::vector<Record> repetitions) {
-  const Repetitions all(std::move(repetitions), kCompletionMean);
+  const Column& order = order_of(repetitions);
+  const Repetitions by_effective_time(repetitions, kEffectiveTime);
+  const Repetitions all(std::move(repetitions), order);
   Record row = all.median();
   row.put(kSeeds, all.count());
+  row.put(kEffectiveTimeP5, by_effective_time.percentile(5).number(kEffectiveTime));
+  row.put(kEffectiveTimeP95, by_effective_time.percentile(95).number(kEffectiveTime));
+  if (&order != &kCompletionMean) { return row; }
   row.put(kCompletionP5, all.percentile(5).number(kCompletionMean));
   row.put(kCompletionP95, all.percentile(95).number(kCompletionMean));
   return row;
@@ -226,19 +314,24 @@ Record row_of(std::vector<Record> repetitions) {
 }  // namespace
 
 const RepetitionSummary* SharedClusterExperiment::repetitions() const {
-  static constexpr RepetitionSummary kSummary{"each row is the run of the median mean completion", &row_of};
+  static constexpr RepetitionSummary kSummary{
+      "each row is the run in the middle by mean completion, or by effective time", &row_of};
   return &kSummary;
 }
 
 std::vector<const Column*> SharedClusterExperiment::columns(bool seeds) const {
   std::vector<const Column*> columns{&kJobs,    &kCompleted, &kQueued,         &kWaitMean,     &kWaitMedian,
                                      &kWaitP99, &kWaitMost,  &kCompletionMean, &kSlowdownMean, &kUtilisation};
-  if (seeds) { columns.insert(columns.end(), {&kCompletionP5, &kCompletionP95}); }
+  const bool fails = !workload_.rules.failures.sources.empty();
+  if (fails) { columns.insert(columns.end(), {&kInterruptions, &kGoodput, &kEffectiveTime}); }
+  if (seeds && fails) { columns.insert(columns.end(), {&kEffectiveTimeP5, &kEffectiveTimeP95}); }
+  if (seeds && !fails) { columns.insert(columns.end(), {&kCompletionP5, &kCompletionP95}); }
   return columns;
 }
 
 std::vector<const Column*> SharedClusterExperiment::figures() {
-  return {&kScheduler, &kPlacement, &kCompletionMean, &kWaitMean, &kWaitP99, &kUtilisation, &kFairness};
+  return {&kScheduler,   &kPlacement, &kCompletionMean, &kWaitMean,     &kWaitP99,
+          &kUtilisation, &kFairness,  &kGoodput,        &kEffectiveTime};
 }
 
 std::vector<std::pair<std::string, std::string>> SharedClusterExperiment::description(

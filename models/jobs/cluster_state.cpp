@@ -1,5 +1,6 @@
 #include "models/jobs/cluster_state.hpp"
 
+#include "models/jobs/placement/node_search.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -27,6 +28,30 @@ void ClusterState::start(JobId job, Allocation where) {
   slots_[job] = static_cast<std::uint32_t>(running_.size());
   running_.push_back({job, std::move(where), now_, after(now_, jobs_.jobs[job].expected)});
   started_.push_back(job);
+}
+
+bool ClusterState::replace_closed(JobId job) {
+  const Shape& shape = jobs_.shape(job);
+  Allocation& where = running_[slots_[job]].where;
+  std::vector<std::pair<std::size_t, NodeShare>> replaced;
+  for (std::size_t i = 0; i < where.size(); ++i) {
+    if (inventory_.is_open(where[i].node)) { continue; }
+    const Demand& demand = shape[where[i].group].each;
+    const auto node = tightest(inventory_, demand, where[i].tasks);
+    if (!node) {
+      for (const auto& [index, before] : replaced) {
+        inventory_.give_back(where[index], shape[before.group].each);
+        inventory_.take(before, shape[before.group].each);
+        where[index] = before;
+      }
+      return false;
+    }
+    replaced.emplace_back(i, where[i]);
+    inventory_.give_back(where[i], demand);
+    where[i] = inventory_.share(*node, where[i].group, demand, where[i].tasks);
+    inventory_.take(where[i], demand);
+  }
+  return true;
 }
 
 void ClusterState::stop(JobId job) {

@@ -45,6 +45,9 @@ class ClusterState {
   bool start(JobId job);
   /// Starts it on what has been taken for it already.
   void start(JobId job, Allocation where);
+  /// Gives a running job other nodes for those of its own that are closed: for each the fullest that has room. False:
+  /// there are not enough, and nothing has changed.
+  bool replace_closed(JobId job);
   /// Takes a running job's nodes away: it has ended, or has to wait again.
   void stop(JobId job);
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "models/jobs/checkpoints.hpp"
+#include "models/jobs/failures/failure_rules.hpp"
 #include "models/jobs/job.hpp"
 #include "models/jobs/node_list.hpp"
 #include "models/jobs/placement/placement.hpp"
@@ -23,14 +25,36 @@ enum class JobState : std::uint8_t {
   timed_out,  ///< ended by its limit
 };
 
+/// What the time on nodes of a job was.
+struct TimeOnNodes {
+  WallTime useful;     ///< work that was not lost
+  WallTime writing;    ///< checkpoints
+  WallTime lost;       ///< work since the last checkpoint that could be used
+  WallTime detecting;  ///< failed, and nobody knew
+  WallTime starting;   ///< again, without progress
+
+  WallTime all() const { return useful + writing + lost + detecting + starting; }
+};
+
 /// What became of a job.
 struct JobOutcome {
   JobState state = JobState::waiting;
   std::uint32_t starts = 0;
+  std::uint32_t interruptions = 0;     ///< by failures
   WallTime started = WallTime::max();  ///< for the first time; max: never
   WallTime ended = WallTime::max();    ///< max: it has not
-  WallTime ran;                        ///< on nodes, of all its starts
+  TimeOnNodes time;                    ///< of all its starts
   Allocation where;                    ///< at its last start; kept where asked for
+
+  WallTime ran() const { return time.all(); }
+};
+
+/// What one source of failures did.
+struct FailureAccount {
+  std::string name;
+  std::uint64_t failures = 0;       ///< of its parts
+  std::uint64_t interruptions = 0;  ///< of jobs
+  double lost_gpu_seconds = 0;      ///< work that was lost, time until it was detected and until jobs had begun again
 };
 
 /// A job that still waits though nothing can happen any more, and why.
@@ -42,8 +66,9 @@ struct StuckJob {
 struct JobsRun {
   IdVector<JobId, JobOutcome> outcomes;
   Usage usage;
-  WallTime ended;               ///< the last job's end, or the horizon
-  std::vector<StuckJob> stuck;  ///< the first of them
+  WallTime ended;                        ///< the last job's end, or the horizon
+  std::vector<StuckJob> stuck;           ///< the first of them
+  std::vector<FailureAccount> failures;  ///< of each source
   std::uint64_t events = 0;
 };
 
@@ -55,10 +80,13 @@ struct JobsRules {
   WallTime horizon = WallTime::max();  ///< ends the simulation; max: the last job does
   WallTime restart_overhead;           ///< without progress, at each start but the first
   Preempted preempted = Preempted::goes_on;
+  CheckpointRules checkpoints;
+  FailureRules failures;
+  std::uint64_t seed = 1;         ///< of failures
   bool keep_allocations = false;  ///< JobOutcome::where
 };
 
-/// Simulates all jobs of the list. Throws Interrupted where `stop` was asked for.
+/// Simulates all jobs of the list. Throws SimulationError("no-such-tier"); Interrupted where `stop` was asked for.
 JobsRun simulate_jobs(const JobList& jobs, const NodeList& nodes, PlacementPolicy& placement, Scheduler& scheduler,
                       SpeedModel& speeds, const JobsRules& rules, const std::stop_token& stop = {});
 

@@ -47,6 +47,9 @@ JobsSummary summary_of(const JobsRun& run, const JobList& jobs, const NodeList& 
   std::vector<double> completions;
   std::vector<double> slowdowns;
   std::map<NameId, Mean> by_user;
+  double useful = 0;
+  double held = 0;
+  double begun = 0;
   for (const JobId id : jobs.jobs.ids()) {
     const Job& job = jobs.jobs[id];
     const JobOutcome& outcome = run.outcomes[id];
@@ -55,6 +58,15 @@ JobsSummary summary_of(const JobsRun& run, const JobList& jobs, const NodeList& 
     ++summary.started;
     summary.restarts += outcome.starts - 1;
     summary.queued += outcome.started > job.submitted ? 1 : 0;
+    const double gpus = static_cast<double>(gpu_milli_of(jobs.shape(id))) / Inventory::kWhole;
+    useful += gpus * seconds(outcome.time.useful);
+    held += gpus * seconds(outcome.ran());
+    begun += gpus * seconds(std::min(outcome.ended, run.ended) - outcome.started);
+    FailuresBySize& alike = summary.by_size[gpus];
+    alike.hours += seconds(outcome.ran()) / kHour;
+    alike.interruptions += outcome.interruptions;
+    summary.interruptions += outcome.interruptions;
+    summary.writing_gpu_hours += gpus * seconds(outcome.time.writing) / kHour;
     waits.push_back(seconds(outcome.started - job.submitted));
     summary.timed_out += outcome.state == JobState::timed_out ? 1 : 0;
     if (outcome.ended == WallTime::max()) { continue; }
@@ -67,6 +79,8 @@ JobsSummary summary_of(const JobsRun& run, const JobList& jobs, const NodeList& 
     of_user.sum += slowdown;
     of_user.count += 1;
   }
+  summary.goodput = held > 0 ? useful / held : 1;
+  summary.effective_time = begun > 0 ? useful / begun : 1;
   summary.wait = summary_of(waits);
   summary.completion = summary_of(completions);
   summary.slowdown = summary_of(slowdowns);

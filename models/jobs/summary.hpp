@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 
 #include "models/jobs/simulate_jobs.hpp"
 
@@ -13,6 +15,17 @@ struct TimeSummary {
   double p90 = 0;
   double p99 = 0;
   double most = 0;
+};
+
+/// How often jobs of one size fail.
+struct FailuresBySize {
+  double hours = 0;                 ///< that they ran, all together
+  std::uint64_t interruptions = 0;  ///< by failures
+
+  /// Mean time to failure; none: none failed.
+  std::optional<double> mttf_hours() const {
+    return interruptions > 0 ? std::optional(hours / static_cast<double>(interruptions)) : std::nullopt;
+  }
 };
 
 /// What a run comes to, for people.
@@ -31,7 +44,12 @@ struct JobsSummary {
   double gpu_hours = 0;     ///< that jobs had
   double utilisation = 0;   ///< share of all GPUs over the makespan
   double queue_length = 0;  ///< jobs waiting, on average over the makespan
-  double fairness = 0;      ///< Jain's index of the users' mean slowdowns; 1 for fewer than two users
+  std::uint64_t interruptions = 0;           ///< by failures
+  std::map<double, FailuresBySize> by_size;  ///< by GPUs, of jobs that have started
+  double writing_gpu_hours = 0;              ///< checkpoints
+  double goodput = 0;         ///< share of the time of GPUs that jobs had in which they did work that was not lost
+  double effective_time = 0;  ///< the same share of the time from their first start to their end, by their GPUs
+  double fairness = 0;        ///< Jain's index of the users' mean slowdowns; 1 for fewer than two users
 };
 
 JobsSummary summary_of(const JobsRun& run, const JobList& jobs, const NodeList& nodes);

@@ -30,17 +30,30 @@ void heap_rise(std::vector<Entry>& heap, std::size_t hole, const Entry entry, Pl
   placed(entry, hole);
 }
 
+/// The least of the children from `first` on, of equal ones the first. Four are compared without a branch: which is
+/// least cannot be foretold.
+template <class Entry>
+std::size_t heap_least_of(const std::vector<Entry>& heap, std::size_t first) {
+  const auto later = [&heap](std::size_t a, std::size_t b) { return std::size_t{heap[b].before(heap[a])}; };
+  if (first + kHeapArity <= heap.size()) {
+    const std::size_t a = first + later(first, first + 1);
+    const std::size_t b = first + 2 + later(first + 2, first + 3);
+    return a + later(a, b) * (b - a);
+  }
+  std::size_t least = first;
+  for (std::size_t child = first + 1; child < heap.size(); ++child) {
+    if (heap[child].before(heap[least])) { least = child; }
+  }
+  return least;
+}
+
 /// Puts `entry` into the hole or below it.
 template <class Entry, class Placed = PlacesIgnored>
 void heap_sink(std::vector<Entry>& heap, std::size_t hole, const Entry entry, Placed placed = {}) {
   for (;;) {
     const std::size_t first = hole * kHeapArity + 1;
     if (first >= heap.size()) { break; }
-    const std::size_t end = std::min(first + kHeapArity, heap.size());
-    std::size_t least = first;
-    for (std::size_t child = first + 1; child < end; ++child) {
-      if (heap[child].before(heap[least])) { least = child; }
-    }
+    const std::size_t least = heap_least_of(heap, first);
     if (!heap[least].before(entry)) { break; }
     heap[hole] = heap[least];
     placed(heap[hole], hole);

@@ -11,6 +11,12 @@
 // holds it, and otherwise rises on, which opens its other links. A flow that freezes elsewhere than before opens its
 // other links too. So work is done only for what is connected to the change, above the level of the change, and
 // ends where a link's level comes out as it was.
+//
+// A link that was not full, with a unit left for each flow, is not opened when one of its flows begins to differ, but
+// watched: flows that rise share what all others leave of it at their old rates (or at their new ones, once those are
+// known), less that unit. Up to the level that this gives them, the link freezes nothing, rounding included, since
+// flows that wait take no more than their old rates before. It is opened at that level, if flows still rise then;
+// otherwise what has changed is all that there is to count.
 
 namespace athanor {
 
@@ -20,168 +26,288 @@ void MaxMinShares::begin_refill() {
     const Flow& flow = flows_[c];
     for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
       const Link& link = links_[uses_[u].link];
-      if (link.level != kNoLevel) { push_link(link.level, uses_[u].link, Kind::open_link); }
+      if (link.level != kNoLevel) { summon(uses_[u].link, link.level); }
     }
   }
   for (const ConnectionId c : starting_) {
     enter(c);
-    Flow& flow = flows_[c];
-    flow.state = State::rising;
+    standing_[c].state = State::rising;
+    ++unsettled_;
     touched_.push_back(c);
-    if (flow.capped) { push_flow(flow.ceiling, c); }
+    if (standing_[c].capped) { push_flow(limits_[c].ceiling, c); }
   }
-  for (const ConnectionId c : starting_) {
-    const Flow& flow = flows_[c];
-    for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
-      Link& link = links_[uses_[u].link];
-      if (link.remaining == kSummoned) { continue; }
-      link.remaining = kSummoned;
-      push_link(link.capacity / link.flows, uses_[u].link, Kind::open_link);
+  for (const ConnectionId c : starting_) { summon_links_of(flows_[c]); }
+}
+
+void MaxMinShares::summon(LinkIndex link, FineRate level) {
+  ++unsettled_;
+  heap_push(turns_, Turn{level, link.value, Kind::open_link});
+}
+
+/// Links of a flow that starts.
+void MaxMinShares::summon_links_of(const Flow& flow) {
+  for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
+    const Use use = uses_[u];
+    Link& link = links_[use.link];
+    if (watches(use.link)) {
+      rise_on(use.link, 0, use.flows);
+    } else if (link.filling == Filling::settled) {
+      link.filling = Filling::summoned;
+      summon(use.link, link.capacity / link.flows);
     }
   }
 }
 
 void MaxMinShares::refill() {
   begin_refill();
-  FineRate level = 0;
-  while (next_level(level)) { run_stage(level); }
+  while (const std::vector<Turn>* turns = next_turns()) { run_stage(turns->front().level); }
   finish_refill();
   starting_.clear();
   stopping_.clear();
 }
 
-/// Brings the turn that comes first to the front, now that links may have risen; false: none is left.
-bool MaxMinShares::next_level(FineRate& level) {
-  while (!turns_.empty()) {
-    const Turn turn = turns_.front();
-    level = turn.level;
-    if (turn.kind != Kind::fill_link) { return true; }
-    const Link& link = links_[LinkIndex{turn.id}];
-    if (link.unfrozen == 0) {
-      heap_pop(turns_);
-      continue;
-    }
-    const FineRate fair = link.remaining / link.unfrozen;
-    if (fair == level) { return true; }
-    heap_sink(turns_, 0, Turn{fair, turn.id, Kind::fill_link});
+/// Whether the front turn is one; otherwise it has been taken out, or put where its link has risen to.
+bool MaxMinShares::front_stands(std::vector<Turn>& turns) {
+  const Turn turn = turns.front();
+  if (turn.kind != Kind::fill_link) { return true; }
+  Link& link = links_[LinkIndex{turn.id}];
+  if (link.turn != turn.level || link.unfrozen == 0) {
+    if (link.turn == turn.level) { link.turn = kNoLevel; }
+    heap_pop(turns);
+    return false;
   }
+  const FineRate fair = link.remaining / link.unfrozen;
+  if (fair == turn.level) { return true; }
+  link.turn = fair;
+  heap_sink(turns, 0, Turn{fair, turn.id, Kind::fill_link});
   return false;
 }
 
+/// The heap whose front comes first; nullptr: nothing is left to be decided.
+std::vector<MaxMinShares::Turn>* MaxMinShares::next_turns() {
+  if (unsettled_ == 0) { return nullptr; }
+  while (!turns_.empty() && !front_stands(turns_)) {}
+  while (!threats_.empty() && (turns_.empty() || !turns_.front().before(threats_.front()))) {
+    if (front_stands(threats_)) { return &threats_; }
+  }
+  return turns_.empty() ? nullptr : &turns_;
+}
+
 void MaxMinShares::run_stage(FineRate level) {
-  if (level == 0) { throw SimulationError("rate-too-small", "more flows share a link than it has 1/1024 byte/s for"); }
   full_.clear();
   due_.clear();
   collect(level);
-  for (const LinkIndex l : full_) { links_[l].level = level; }
-  for (const LinkIndex l : full_) {
-    const Link& link = links_[l];
-    for (std::uint32_t m = link.first; m < link.first + link.active; ++m) {
-      const State state = flows_[members_[m].connection].state;
-      if (state == State::waiting || state == State::rising) { freeze(members_[m].connection, level); }
-    }
+  if (level == 0 && !full_.empty()) {
+    throw SimulationError("rate-too-small", "more flows share a link than it has 1/1024 byte/s for");
   }
+  for (const LinkIndex l : full_) { links_[l].level = level; }
+  for (const LinkIndex l : full_) { freeze_flows_of(l, level); }
   // Links opened on the way may make further flows due at this same level.
-  for (std::size_t k = 0; k < due_.size(); ++k) { decide(due_[k], level); }
+  for (std::size_t k = 0; k < due_.size(); ++k) {
+    if (k + kAhead < due_.size()) { fetch(due_[k + kAhead]); }
+    decide(due_[k], level);
+  }
+}
+
+void MaxMinShares::freeze_flows_of(LinkIndex l, FineRate level) {
+  const std::uint32_t first = links_[l].first_candidate;
+  const std::uint32_t end = first + links_[l].candidates;
+  for (std::uint32_t k = first; k < end; ++k) {
+    if (k + kAhead < end) { fetch(candidates_[k + kAhead]); }
+    const State state = standing_[candidates_[k]].state;
+    if (state == State::waiting || state == State::rising) { freeze(candidates_[k], level, l); }
+  }
 }
 
 /// All that happens at this level, before any of it changes what remains on a link.
 void MaxMinShares::collect(FineRate level) {
-  FineRate next = 0;
-  while (next_level(next) && next == level) {
-    const Turn turn = turns_.front();
-    heap_pop(turns_);
+  for (;;) {
+    std::vector<Turn>* turns = next_turns();
+    if (turns == nullptr || turns->front().level != level) { return; }
+    const Turn turn = turns->front();
+    heap_pop(*turns);
     switch (turn.kind) {
       case Kind::open_link:
-        if (links_[LinkIndex{turn.id}].remaining < 0) { open_link(LinkIndex{turn.id}, level); }
+        --unsettled_;
+        if (links_[LinkIndex{turn.id}].filling <= Filling::summoned) { open_link(LinkIndex{turn.id}, level); }
         break;
-      case Kind::fill_link: full_.push_back(LinkIndex{turn.id}); break;
+      case Kind::fill_link: fill_link(LinkIndex{turn.id}, level); break;
+      case Kind::held_flows: make_due(LinkIndex{turn.id}); break;
       case Kind::flow: due_.push_back(ConnectionId{turn.id}); break;
     }
   }
 }
 
+/// The link may have come to the level at which it freezes its flows.
+void MaxMinShares::fill_link(LinkIndex l, FineRate level) {
+  links_[l].turn = kNoLevel;
+  if (links_[l].filling == Filling::watched) {
+    open_link(l, level);
+  } else {
+    full_.push_back(l);
+  }
+}
+
+/// Flows that this link held, as far as they wait, have come to their old rate.
+void MaxMinShares::make_due(LinkIndex holder) {
+  ConnectionId& first = links_[holder].waiting;
+  for (ConnectionId c = first; c != kNoConnection; c = next_waiting_[c]) { due_.push_back(c); }
+  first = kNoConnection;
+}
+
 void MaxMinShares::open_link(LinkIndex l, FineRate level) {
   Link& link = links_[l];
-  open_.push_back(l);
+  if (link.filling != Filling::watched) { filled_.push_back(l); }
+  link.filling = Filling::open;
   link.level = kNoLevel;
   link.remaining = link.capacity;
   link.unfrozen = 0;
-  for (std::uint32_t m = link.first; m < link.first + link.active; ++m) {
+  link.first_candidate = static_cast<std::uint32_t>(candidates_.size());
+  const std::uint32_t end = link.first + link.active;
+  for (std::uint32_t m = link.first; m < end; ++m) {
+    if (m + kAhead < end) { __builtin_prefetch(&flows_[members_[m + kAhead].connection]); }
     const Member member = members_[m];
-    Flow& flow = flows_[member.connection];
-    if (flow.state == State::frozen) {
-      link.remaining -= flow.next * member.flows;
-    } else if (flow.state == State::settled && flow.rate < level) {
-      link.remaining -= flow.rate * member.flows;
+    const State state = standing_[member.connection].state;
+    const FineRate rate = flows_[member.connection].rate;
+    if (state == State::frozen || (state == State::settled && rate < level)) {
+      link.remaining -= rate * member.flows;
     } else {
       link.unfrozen += member.flows;
-      if (flow.state != State::settled) { continue; }
-      flow.state = State::waiting;
-      touched_.push_back(member.connection);
-      if (flow.rate == level) {
-        due_.push_back(member.connection);
-      } else {
-        push_flow(flow.rate, member.connection);
-      }
+      candidates_.push_back(member.connection);
+      if (state == State::settled) { wait(member.connection, level); }
     }
   }
-  if (link.unfrozen > 0) { push_link(link.remaining / link.unfrozen, l, Kind::fill_link); }
+  link.candidates = static_cast<std::uint32_t>(candidates_.size()) - link.first_candidate;
+  if (link.unfrozen > 0) { push_fill(l, turns_); }
 }
 
-void MaxMinShares::open_links_of(const Flow& flow, FineRate level) {
-  for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
-    if (links_[uses_[u].link].remaining < 0) { open_link(uses_[u].link, level); }
+/// The flow is left at its old rate until the refilling comes to that.
+void MaxMinShares::wait(ConnectionId connection, FineRate level) {
+  const FineRate rate = flows_[connection].rate;
+  const LinkIndex holder = holder_[connection];
+  standing_[connection].state = State::waiting;
+  ++unsettled_;
+  touched_.push_back(connection);
+  if (rate == level) {
+    due_.push_back(connection);
+  } else if (holder == kNoLink) {
+    push_flow(rate, connection);
+  } else {
+    ConnectionId& first = links_[holder].waiting;
+    if (first == kNoConnection) { heap_push(turns_, Turn{rate, holder.value, Kind::held_flows}); }
+    next_waiting_[connection] = first;
+    first = connection;
   }
 }
 
-/// Whether a link holds the flow at this level: a settled one that did before, or a refilled one that has filled up.
-bool MaxMinShares::held(const Flow& flow, FineRate level) const {
+void MaxMinShares::push_fill(LinkIndex l, std::vector<Turn>& turns) {
+  Link& link = links_[l];
+  link.turn = link.remaining / link.unfrozen;
+  heap_push(turns, Turn{link.turn, l.value, Kind::fill_link});
+}
+
+/// Whether the link is watched: from now on, if it may be.
+bool MaxMinShares::watches(LinkIndex l) {
+  Link& link = links_[l];
+  if (link.filling != Filling::settled) { return link.filling == Filling::watched; }
+  if (link.level != kNoLevel || link.capacity - link.used < link.flows) { return false; }
+  filled_.push_back(l);
+  link.filling = Filling::watched;
+  link.remaining = link.capacity - link.used - link.flows;
+  link.unfrozen = 0;
+  return true;
+}
+
+/// A flow begins to rise from its old rate on a watched link.
+void MaxMinShares::rise_on(LinkIndex l, FineRate old_rate, std::uint32_t flows) {
+  Link& link = links_[l];
+  link.remaining += old_rate * flows;
+  link.unfrozen += flows;
+  if (link.remaining / link.unfrozen < link.turn) { push_fill(l, threats_); }
+}
+
+void MaxMinShares::rise(ConnectionId connection, FineRate level) {
+  const Flow& flow = flows_[connection];
+  standing_[connection].state = State::rising;
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
-    if (links_[uses_[u].link].level == level) { return true; }
+    const Use use = uses_[u];
+    if (links_[use.link].filling == Filling::open) { continue; }
+    if (watches(use.link)) {
+      rise_on(use.link, flow.rate, use.flows);
+    } else {
+      open_link(use.link, level);
+    }
   }
-  return false;
+}
+
+/// A link that holds the flow at this level: a settled one that did before, or a refilled one that has filled up.
+LinkIndex MaxMinShares::holder_of(ConnectionId connection, FineRate level) const {
+  const LinkIndex holder = holder_[connection];
+  if (holder != kNoLink && links_[holder].level == level) { return holder; }
+  const Flow& flow = flows_[connection];
+  for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
+    if (links_[uses_[u].link].level == level) { return uses_[u].link; }
+  }
+  return kNoLink;
 }
 
 /// The flow has come to its old rate or to its cap.
 void MaxMinShares::decide(ConnectionId connection, FineRate level) {
-  Flow& flow = flows_[connection];
-  if (flow.state == State::frozen) { return; }
-  if ((flow.capped && flow.ceiling == level) || held(flow, level)) { return freeze(connection, level); }
-  flow.state = State::rising;
-  if (flow.capped) { push_flow(flow.ceiling, connection); }
-  open_links_of(flow, level);
+  const Standing standing = standing_[connection];
+  if (standing.state == State::frozen) { return; }
+  const FineRate ceiling = standing.capped ? limits_[connection].ceiling : kNoLevel;
+  if (ceiling == level) { return freeze(connection, level, kNoLink); }
+  const LinkIndex holder = holder_of(connection, level);
+  if (holder != kNoLink) { return freeze(connection, level, holder); }
+  if (standing.capped) { push_flow(ceiling, connection); }
+  rise(connection, level);
 }
 
-void MaxMinShares::freeze(ConnectionId connection, FineRate level) {
+void MaxMinShares::freeze(ConnectionId connection, FineRate level, LinkIndex holder) {
   Flow& flow = flows_[connection];
+  const FineRate old_rate = flow.rate;
+  const bool rose = standing_[connection].state == State::rising;
+  standing_[connection].state = State::frozen;
+  holder_[connection] = holder;
+  flow.rate = level;
+  if (level != old_rate) { changed_.push_back(connection); }
+  --unsettled_;
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
-    Link& link = links_[uses_[u].link];
-    if (link.remaining < 0) { continue; }
-    link.remaining -= level * uses_[u].flows;
-    link.unfrozen -= uses_[u].flows;
+    const Use use = uses_[u];
+    Link& link = links_[use.link];
+    if (link.filling == Filling::open || (rose && link.filling == Filling::watched)) {
+      link.remaining -= level * use.flows;
+      link.unfrozen -= use.flows;
+    } else if (level == old_rate) {
+      continue;
+    } else if (watches(use.link)) {
+      link.remaining -= (level - old_rate) * use.flows;
+    } else {
+      open_link(use.link, level);
+    }
   }
-  flow.state = State::frozen;
-  flow.next = level;
-  if (level != flow.rate) { open_links_of(flow, level); }
 }
 
 void MaxMinShares::finish_refill() {
-  for (const LinkIndex l : open_) {
+  for (const Turn& turn : turns_) {
+    if (turn.kind == Kind::held_flows) { links_[LinkIndex{turn.id}].waiting = kNoConnection; }
+  }
+  turns_.clear();
+  threats_.clear();
+  candidates_.clear();
+  for (const LinkIndex l : filled_) {
     Link& link = links_[l];
     require(link.unfrozen == 0 && link.remaining >= 0, "link {} is to carry {} units more than its rate", l.value,
             -link.remaining);
-    link.used = link.capacity - link.remaining;
-    link.remaining = kSettled;
+    const FineRate spared = link.filling == Filling::watched ? link.flows : 0;
+    link.used = link.capacity - link.remaining - spared;
+    link.filling = Filling::settled;
+    link.turn = kNoLevel;
   }
-  open_.clear();
+  filled_.clear();
   for (const ConnectionId c : touched_) {
-    Flow& flow = flows_[c];
-    require(flow.state == State::frozen, "connection {} has been given no rate", c.value);
-    flow.state = State::settled;
-    if (flow.next == flow.rate) { continue; }
-    flow.rate = flow.next;
-    changed_.push_back(c);
+    require(standing_[c].state == State::frozen, "connection {} has been given no rate", c.value);
+    standing_[c].state = State::settled;
   }
   touched_.clear();
 }

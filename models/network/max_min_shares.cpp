@@ -17,6 +17,10 @@ MaxMinShares::MaxMinShares(const FlowGraph& graph) {
   check(graph);
   add_links(graph);
   flows_.reserve(graph.connections.size());
+  standing_.reserve(graph.connections.size());
+  limits_.reserve(graph.connections.size());
+  holder_.assign(graph.connections.size(), kNoLink);
+  next_waiting_.assign(graph.connections.size(), kNoConnection);
   uses_.reserve(graph.uses.size());
   for (const FlowGraph::Connection& connection : graph.connections) { add_flow(graph, connection); }
   add_members();
@@ -46,7 +50,7 @@ void MaxMinShares::add_flow(const FlowGraph& graph, const FlowGraph::Connection&
     if (same != uses_.end()) {
       same->flows += graph.uses[u].flows;
     } else {
-      uses_.push_back({graph.uses[u].link, graph.uses[u].flows, 0});
+      uses_.push_back({graph.uses[u].link, graph.uses[u].flows});
     }
   }
   flow.uses = static_cast<std::uint32_t>(uses_.size()) - flow.first_use;
@@ -55,9 +59,9 @@ void MaxMinShares::add_flow(const FlowGraph& graph, const FlowGraph::Connection&
     links_give = std::min(links_give, links_[uses_[u].link].capacity / uses_[u].flows);
   }
   const FineRate cap = std::min(connection.cap, kFastest).count() * kFinePerByte;
-  flow.ceiling = std::min(cap, links_give);
-  flow.capped = cap < links_give;
   flows_.push_back(flow);
+  limits_.push_back({.ceiling = std::min(cap, links_give)});
+  standing_.push_back({.capped = cap < links_give});
 }
 
 void MaxMinShares::add_members() {
@@ -65,31 +69,32 @@ void MaxMinShares::add_members() {
   std::uint32_t end = 0;
   for (Link& link : links_) { link.first = end += link.first; }
   members_.resize(uses_.size());
+  places_.resize(uses_.size());
   for (ConnectionId c = flows_.next(); c.value-- > 0;) {
     const Flow& flow = flows_[c];
     for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
-      uses_[u].place = --links_[uses_[u].link].first;
-      members_[uses_[u].place] = {c, u, uses_[u].flows};
+      places_[u] = --links_[uses_[u].link].first;
+      members_[places_[u]] = {c, u, uses_[u].flows};
     }
   }
 }
 
 void MaxMinShares::want(ConnectionId connection, bool wanted) {
-  flows_[connection].wanted = wanted;
+  limits_[connection].wanted = wanted;
   toggled_.push_back(connection);
 }
 
 void MaxMinShares::swap_members(std::uint32_t a, std::uint32_t b) {
   std::swap(members_[a], members_[b]);
-  uses_[members_[a].use].place = a;
-  uses_[members_[b].use].place = b;
+  places_[members_[a].use] = a;
+  places_[members_[b].use] = b;
 }
 
 void MaxMinShares::enter(ConnectionId connection) {
   const Flow& flow = flows_[connection];
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
     Link& link = links_[uses_[u].link];
-    swap_members(uses_[u].place, link.first + link.active++);
+    swap_members(places_[u], link.first + link.active++);
     link.flows += uses_[u].flows;
   }
 }
@@ -98,7 +103,7 @@ void MaxMinShares::leave(ConnectionId connection) {
   Flow& flow = flows_[connection];
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
     Link& link = links_[uses_[u].link];
-    swap_members(uses_[u].place, link.first + --link.active);
+    swap_members(places_[u], link.first + --link.active);
     link.flows -= uses_[u].flows;
     link.used -= flow.rate * uses_[u].flows;
     if (link.active == 0) { link.level = kNoLevel; }
@@ -108,10 +113,11 @@ void MaxMinShares::leave(ConnectionId connection) {
 
 /// Whether the flow can have its ceiling without changing anything else. On a link that others use, a unit is left
 /// for each flow: then the link's level stays above the rate of each of them at every stage, rounding included.
-bool MaxMinShares::fits(const Flow& flow) const {
+bool MaxMinShares::fits(ConnectionId connection) const {
+  const Flow& flow = flows_[connection];
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
     const Link& link = links_[uses_[u].link];
-    const FineRate wanted = flow.ceiling * uses_[u].flows + link.flows + uses_[u].flows;
+    const FineRate wanted = limits_[connection].ceiling * uses_[u].flows + link.flows + uses_[u].flows;
     if (link.active != 0 && link.used + wanted > link.capacity) { return false; }
   }
   return true;
@@ -129,7 +135,8 @@ bool MaxMinShares::limits_others(const Flow& flow) const {
 void MaxMinShares::start_beside(ConnectionId connection) {
   enter(connection);
   Flow& flow = flows_[connection];
-  flow.rate = flow.ceiling;
+  flow.rate = limits_[connection].ceiling;
+  holder_[connection] = kNoLink;
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
     Link& link = links_[uses_[u].link];
     link.used += flow.rate * uses_[u].flows;
@@ -141,20 +148,18 @@ void MaxMinShares::start_beside(ConnectionId connection) {
 const std::vector<ConnectionId>& MaxMinShares::update() {
   changed_.clear();
   for (const ConnectionId c : toggled_) {
-    Flow& flow = flows_[c];
-    if (flow.wanted || !flow.active) { continue; }
-    flow.active = false;
-    if (limits_others(flow)) {
+    if (limits_[c].wanted || !limits_[c].active) { continue; }
+    limits_[c].active = false;
+    if (limits_others(flows_[c])) {
       stopping_.push_back(c);
     } else {
       leave(c);
     }
   }
   for (const ConnectionId c : toggled_) {
-    Flow& flow = flows_[c];
-    if (!flow.wanted || flow.active) { continue; }
-    flow.active = true;
-    if (fits(flow)) {
+    if (!limits_[c].wanted || limits_[c].active) { continue; }
+    limits_[c].active = true;
+    if (fits(c)) {
       start_beside(c);
     } else {
       starting_.push_back(c);

@@ -51,38 +51,58 @@ class MaxMinShares {
   }
 
  private:
+  static constexpr FineRate kNoLevel = INT64_MAX;
+  static constexpr std::uint32_t kAhead = 8;  ///< how many flows ahead memory is read
+  static constexpr LinkIndex kNoLink{UINT32_MAX};
+  static constexpr ConnectionId kNoConnection{UINT32_MAX};
+
   /// Where a flow stands in the present refilling.
   enum class State : std::uint8_t {
     settled,  ///< keeps its old rate, as far as anything is known
     waiting,  ///< on a refilled link; keeps its old rate if something holds it there
     rising,   ///< has passed its old rate (or had none)
-    frozen    ///< at `next`
+    frozen    ///< has its new rate
   };
+  /// What a refilling looks at of many flows lies close together, for the caches: this, `standing_` and `holder_`.
   struct Flow {
-    FineRate rate = 0;     ///< in the last solution
-    FineRate next = 0;     ///< in the present one, once frozen
-    FineRate ceiling = 0;  ///< least of the cap and all that its links could give it alone
+    FineRate rate = 0;  ///< in the last solution; once frozen, in the present one
     std::uint32_t first_use = 0;
     std::uint32_t uses = 0;
+  };
+  struct Standing {
     State state = State::settled;
     bool capped = false;  ///< the ceiling is the cap's
-    bool active = false;  ///< is in the solution
-    bool wanted = false;  ///< is to be in it
+  };
+  struct Limit {
+    FineRate ceiling = 0;  ///< least of the cap and all that its links could give it alone
+    bool active = false;   ///< is in the solution
+    bool wanted = false;   ///< is to be in it
+  };
+  /// Where a link stands in the present refilling.
+  enum class Filling : std::uint8_t {
+    settled,   ///< as in the last solution, as far as anything is known
+    summoned,  ///< settled, and its turn to be opened is in the heap
+    watched,   ///< has room for all that has changed so far
+    open       ///< is filled anew
   };
   struct Link {
     FineRate capacity = 0;
     FineRate used = 0;
-    FineRate level = 0;             ///< at which it froze flows, or kNoLevel
-    FineRate remaining = kSettled;  ///< of the present refilling, or kSettled
-    std::int64_t unfrozen = 0;      ///< flows of the present refilling
-    std::int64_t flows = 0;         ///< active
-    std::uint32_t first = 0;        ///< into members_; the active ones come first
-    std::uint32_t active = 0;       ///< connections, not flows
+    FineRate level = 0;                 ///< at which it froze flows, or kNoLevel
+    FineRate remaining = 0;             ///< for the unfrozen flows of the present refilling
+    std::int64_t unfrozen = 0;          ///< flows of the present refilling; of a watched link those that rise
+    FineRate turn = kNoLevel;           ///< level of its turn to fill up in the heap; others of its are stale
+    std::int64_t flows = 0;             ///< active
+    std::uint32_t first = 0;            ///< into members_; the active ones come first
+    std::uint32_t active = 0;           ///< connections, not flows
+    std::uint32_t first_candidate = 0;  ///< into candidates_: flows that were not frozen when it was opened
+    std::uint32_t candidates = 0;
+    ConnectionId waiting = kNoConnection;  ///< first of those waiting for the rate at which this link held them
+    Filling filling = Filling::settled;
   };
   struct Use {
     LinkIndex link;
     std::uint32_t flows = 0;
-    std::uint32_t place = 0;  ///< in members_
   };
   struct Member {
     ConnectionId connection;
@@ -90,7 +110,7 @@ class MaxMinShares {
     std::uint32_t flows = 0;
   };
   /// What happens at a level of the refilling.
-  enum class Kind : std::uint32_t { open_link, fill_link, flow };
+  enum class Kind : std::uint32_t { open_link, fill_link, held_flows, flow };
   struct Turn {
     FineRate level = 0;    ///< for fill_link: not above the true one
     std::uint32_t id = 0;  ///< of a link, or of a flow
@@ -98,10 +118,6 @@ class MaxMinShares {
 
     bool before(const Turn& other) const { return level < other.level; }
   };
-
-  static constexpr FineRate kNoLevel = INT64_MAX;
-  static constexpr FineRate kSettled = -1;
-  static constexpr FineRate kSummoned = -2;  ///< settled, and its turn to be opened is in the heap
 
   void add_links(const FlowGraph& graph);
   void add_flow(const FlowGraph& graph, const FlowGraph::Connection& connection);
@@ -114,34 +130,56 @@ class MaxMinShares {
   void swap_members(std::uint32_t a, std::uint32_t b);
   void enter(ConnectionId connection);
   void leave(ConnectionId connection);
-  bool fits(const Flow& flow) const;
+  bool fits(ConnectionId connection) const;
   bool limits_others(const Flow& flow) const;
   void start_beside(ConnectionId connection);
 
   void refill();
   void begin_refill();
   void finish_refill();
-  void push_link(FineRate level, LinkIndex link, Kind kind) { heap_push(turns_, Turn{level, link.value, kind}); }
+  void summon(LinkIndex link, FineRate level);
+  void summon_links_of(const Flow& flow);
   void push_flow(FineRate level, ConnectionId flow) { heap_push(turns_, Turn{level, flow.value, Kind::flow}); }
-  bool next_level(FineRate& level);
+  void push_fill(LinkIndex link, std::vector<Turn>& turns);
+  bool front_stands(std::vector<Turn>& turns);
+  std::vector<Turn>* next_turns();
+  void freeze_flows_of(LinkIndex link, FineRate level);
   void collect(FineRate level);
   void run_stage(FineRate level);
+  void fill_link(LinkIndex link, FineRate level);
+  void make_due(LinkIndex holder);
   void open_link(LinkIndex link, FineRate level);
-  void open_links_of(const Flow& flow, FineRate level);
+  void wait(ConnectionId connection, FineRate level);
+  bool watches(LinkIndex link);
+  void rise_on(LinkIndex link, FineRate old_rate, std::uint32_t flows);
+  void rise(ConnectionId connection, FineRate level);
+  /// Brings near the processor what deciding the flow will read: of many flows it lies in no order.
+  void fetch(ConnectionId connection) const {
+    __builtin_prefetch(&flows_[connection]);
+    __builtin_prefetch(&uses_[flows_[connection].first_use]);
+  }
   void decide(ConnectionId connection, FineRate level);
-  void freeze(ConnectionId connection, FineRate level);
-  bool held(const Flow& flow, FineRate level) const;
+  void freeze(ConnectionId connection, FineRate level, LinkIndex holder);
+  LinkIndex holder_of(ConnectionId connection, FineRate level) const;
 
   IdVector<ConnectionId, Flow> flows_;
+  IdVector<ConnectionId, Standing> standing_;
+  IdVector<ConnectionId, LinkIndex> holder_;           ///< that holds it at its rate; kNoLink: its cap does
+  IdVector<ConnectionId, ConnectionId> next_waiting_;  ///< in the list of its holder
+  IdVector<ConnectionId, Limit> limits_;
   IdVector<LinkIndex, Link> links_;
   std::vector<Use> uses_;
+  std::vector<std::uint32_t> places_;  ///< of each use in members_
   std::vector<Member> members_;
   std::vector<ConnectionId> toggled_;  ///< wanted or unwanted since the last update
   std::vector<ConnectionId> changed_;
   std::vector<ConnectionId> starting_;  ///< connections that begin and need a refilling
   std::vector<ConnectionId> stopping_;
-  std::vector<Turn> turns_;            ///< heap
-  std::vector<LinkIndex> open_;        ///< links being refilled
+  std::vector<Turn> turns_;    ///< heap, of all but watched links
+  std::vector<Turn> threats_;  ///< heap, of watched links: hardly any of them comes
+  std::vector<ConnectionId> candidates_;
+  std::size_t unsettled_ = 0;          ///< flows that wait or rise, and links that are to be opened
+  std::vector<LinkIndex> filled_;      ///< links that are watched or open
   std::vector<ConnectionId> touched_;  ///< flows that are not settled
   std::vector<LinkIndex> full_;        ///< links collected in this stage
   std::vector<ConnectionId> due_;      ///< flows to decide in this stage

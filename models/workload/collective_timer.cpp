@@ -295,7 +295,7 @@ CallEstimate CollectiveTimer::run(const EndpointGroups& groups, const Question& 
   }
   const JobsResult result = settings_.run(request);
   ++simulated_;
-  settled_steps_ += result.simulated.settled_steps;
+  settled_.add(result.simulated.settled);
   if (result.simulated.network.packets) { packets_.add(*result.simulated.network.packets); }
   const RunResult& first = result.jobs.front().alone;
   CallEstimate estimate{.time = std::max(result.time, first.time),

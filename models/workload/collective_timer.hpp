@@ -67,8 +67,8 @@ class CollectiveTimer {
   std::uint64_t simulated() const { return simulated_; }  ///< runs of schedules, not of equal calls
   /// Of these at packet level, where settled traffic may be skipped: packets that were simulated, and what was skipped.
   const SkippedPackets& packets() const { return packets_; }
-  /// Of these at the level of flows: Simulated::settled_steps.
-  std::uint64_t settled_steps() const { return settled_steps_; }
+  /// Of these at the level of flows.
+  const Settled& settled() const { return settled_; }
 
  private:
   struct Question {
@@ -112,7 +112,7 @@ class CollectiveTimer {
   std::uint64_t remembered_ = 0;
   std::uint64_t simulated_ = 0;
   SkippedPackets packets_;
-  std::uint64_t settled_steps_ = 0;
+  Settled settled_;
 };
 
 }  // namespace athanor

@@ -80,6 +80,20 @@ Drawn cluster_of(Draws& draws) {
   }
 }
 
+Cluster cluster_of_hosts(Draws& draws) {
+  const CableSpec cable{10_GBps, 10_GBps, 500_ns, Time::zero()};
+  const Routing routing = draws.one_of({Routing::d_mod_k, Routing::ecmp});
+  switch (draws.below(4)) {
+    case 0: return star(hosts(draws.one_of({8U, 15U, 16U})), cable);
+    case 1: return cluster_on(R"("kind": "torus", "dimensions": [4, 4])", hosts(16), {}, cable, cable);
+    default: break;
+  }
+  ClosSpec network;
+  network.host_cable = network.up_cable = network.core_cable = cable;
+  network.hosts_per_leaf = draws.one_of({2U, 3U, 4U});
+  return fat_tree(hosts(draws.one_of({12U, 15U, 16U})), network, {.routing = routing});
+}
+
 /// Of every other cluster some cable between a NIC and its leaf is slower or longer.
 void differ(Draws& draws, Drawn& drawn) {
   if (draws.below(2) == 0) { return; }
@@ -193,6 +207,42 @@ TEST_CASE("classes that are found node by node give the times, the ends and the 
   }
   MESSAGE(cases, " cases, ", folded, " node by node, ", smaller, " of them smaller");
   CHECK(folded * 3 > cases);
+  CHECK(smaller * 2 > folded);
+}
+
+TEST_CASE("classes of hosts that are in no node are found in the same way, each a block of its own") {
+  std::uint32_t folded = 0;
+  std::uint32_t smaller = 0;
+  for (const Algorithm& algorithm : catalog()) {
+    if (algorithm.engine != Engine::none) { continue; }
+    for (std::uint32_t turn = 0; turn < 4; ++turn) {
+      Draws draws(join_hash(hash_text(algorithm.name), 16 * static_cast<std::uint64_t>(algorithm.kind) + turn));
+      const Cluster cluster = cluster_of_hosts(draws);
+      const Layout layout{.channels = draws.one_of({1U, 2U}), .chunk = Elements{700}};
+      const auto most = static_cast<std::uint32_t>(cluster.endpoints.size());
+      const std::uint32_t ranks = most - draws.one_of({0U, 0U, 1U});
+      const Collective collective = padded(algorithm, ranks, 9000, layout);
+      if (algorithm.refuses(collective, layout)) { continue; }
+      CAPTURE(algorithm.name);
+      CAPTURE(name(algorithm.kind));
+      CAPTURE(turn);
+      CAPTURE(cluster.description);
+      CAPTURE(ranks);
+      const auto schedule = algorithm.make(collective, layout);
+      const NodeCosts costs(*cluster.fabric);
+      const Placement placement{
+          {cluster.endpoints.begin(), cluster.endpoints.begin() + ranks}, 3, draws.one_of({1U, 1U, 2U})};
+      if (schedule->agent_count().agents > ranks) { continue; }
+      const Simulated all = simulate(*schedule, cluster, placement, costs, in_full());
+      const Simulated part = simulate(*schedule, cluster, placement, costs, by_blocks());
+      CHECK(part.time == all.time);
+      CHECK(part.first_end == all.first_end);
+      CHECK(loads(part, *cluster.fabric) == loads(all, *cluster.fabric));
+      if (part.by_blocks) { ++folded; }
+      if (part.by_blocks && part.lanes < part.all_lanes) { ++smaller; }
+    }
+  }
+  CHECK(folded > 60);
   CHECK(smaller * 2 > folded);
 }
 

@@ -154,6 +154,19 @@ TEST_CASE("a newcomer that fits into what rounding left over gets what filling f
   CHECK(rates_of(shares, plan) == whole_rates(plan, {true, true, true}));
 }
 
+TEST_CASE("a newcomer on a link that has just a unit left for each of its flows gets what that comes to") {
+  // 1,024 units: 31 x 32 are taken by what another link holds, and 32 flows are to be spared one each.
+  FlowGraph plan = links_of({Bandwidth{1}, Bandwidth{1}});
+  add_connection(plan, {{0, 31}, {1, 32}});
+  add_connection(plan, {{0}});
+  MaxMinShares shares(plan);
+  shares.start(ConnectionId{0});
+  shares.update();
+  shares.start(ConnectionId{1});
+  shares.update();
+  CHECK(rates_of(shares, plan) == std::vector<FineRate>{32, 32});
+}
+
 TEST_CASE("the order of connections and links does not change a bit") {
   Random random(13);
   for (int system = 0; system < 100; ++system) {

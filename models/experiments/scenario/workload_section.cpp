@@ -173,6 +173,9 @@ void visit(Fields& fields, WorkloadConfig& workload) {
                   "Without progress, at each start of a job but its first");
   fields.optional("preempted", workload.rules.preempted, "A job that loses its nodes to another",
                   {{"goes_on", Preempted::goes_on}, {"begins_anew", Preempted::begins_anew}});
+  fields.optional_object("checkpoints", workload.rules.checkpoints, "How jobs save their work");
+  fields.optional_object("failures", workload.failures, "What fails, and what becomes of it");
+  if (workload.failures) { workload.rules.failures = *workload.failures; }
   workload.place = fields.place();
 }
 

@@ -65,6 +65,7 @@ struct WorkloadConfig {
   std::string placement_name;
   std::shared_ptr<PlacementKind> placement;
   JobsRules rules;
+  std::optional<FailureRules> failures;
   SourceLocation place;
 
   std::shared_ptr<const JobList> jobs;    ///< once it has been resolved

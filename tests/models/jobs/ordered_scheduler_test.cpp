@@ -150,7 +150,7 @@ TEST_CASE("a limit ends a job, and a horizon the simulation") {
   CHECK(run.outcomes[JobId{0}].state == JobState::timed_out);
   CHECK(run.outcomes[JobId{0}].ended == wall_seconds(40));
   CHECK(run.outcomes[JobId{1}].state == JobState::running);
-  CHECK(run.outcomes[JobId{1}].ran == wall_seconds(90));
+  CHECK(run.outcomes[JobId{1}].ran() == wall_seconds(90));
   CHECK(run.outcomes[JobId{2}].started == kNever);
   CHECK(run.ended == wall_seconds(90));
   CHECK(run.stuck.empty());

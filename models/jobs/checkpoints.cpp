@@ -1,0 +1,81 @@
+#include "models/jobs/checkpoints.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/config/fields.hpp"
+
+namespace athanor {
+
+namespace {
+
+using Rule = CheckpointRules::Rule;
+
+WallTime nearest(double microseconds) { return WallTime{std::max<std::int64_t>(1, std::llround(microseconds))}; }
+
+double young(double write, double mttf) { return std::sqrt(2 * write * mttf); }
+
+/// T = sqrt(2 w M) (1 + sqrt(w / 2M) / 3 + (w / 2M) / 9) - w for w < 2M, else M.
+double daly(double write, double mttf) {
+  if (write >= 2 * mttf) { return mttf; }
+  const double part = write / (2 * mttf);
+  return young(write, mttf) * (1 + std::sqrt(part) / 3 + part / 9) - write;
+}
+
+}  // namespace
+
+void visit(Fields& fields, CheckpointRules& rules) {
+  fields.optional("rule", rules.rule, "How often they are written",
+                  {{"none", Rule::none},
+                   {"fixed", Rule::fixed},
+                   {"young", Rule::young},
+                   {"daly", Rule::daly},
+                   {"optimal", Rule::optimal}});
+  fields.optional("interval", rules.interval, "Work between two of them, of a fixed rule");
+  fields.optional("write", rules.write, "A job stands still so long for each");
+  fields.optional("persist", rules.persist, "Beside its work, until it can be used");
+  if (!fields.ok()) { return; }
+  if (rules.rule == Rule::none && rules.interval > WallTime::zero()) { rules.rule = Rule::fixed; }
+  if ((rules.rule == Rule::fixed) != (rules.interval > WallTime::zero())) {
+    fields.problem("interval", "conflict", "a fixed rule, and no other, has an interval above 0",
+                   R"(write "interval": "30min", or "rule": "daly" without it)");
+  }
+  const bool computed = rules.rule != Rule::none && rules.rule != Rule::fixed;
+  if (computed && rules.write == WallTime::zero()) {
+    fields.problem("write", "missing-key", "what costs nothing would be done all the time",
+                   R"(say what a checkpoint costs, as in "write": "30s")");
+  }
+}
+
+WallTime optimal_interval(WallTime write, WallTime mttf) {
+  // f(t) = ln(1 - t) + t + w with t = T / M, w = write / M: falls from w at t = 0 to minus infinity at 1.
+  const double w = static_cast<double>(write.count()) / static_cast<double>(mttf.count());
+  double low = 0;
+  double high = 1;
+  for (int step = 0; step < 60; ++step) {
+    const double t = (low + high) / 2;
+    (std::log1p(-t) + t + w > 0 ? low : high) = t;
+  }
+  return nearest(low * static_cast<double>(mttf.count()));
+}
+
+WallTime interval_of(const CheckpointRules& rules, WallTime mttf) {
+  const auto write = static_cast<double>(rules.write.count());
+  const auto mean = static_cast<double>(mttf.count());
+  WallTime interval = WallTime::max();
+  switch (rules.rule) {
+    case Rule::none: return WallTime::max();
+    case Rule::fixed: interval = rules.interval; break;
+    case Rule::young:
+    case Rule::daly:
+    case Rule::optimal:
+      if (mttf == WallTime::max()) { return WallTime::max(); }
+      interval = rules.rule == Rule::young  ? nearest(young(write, mean))
+                 : rules.rule == Rule::daly ? nearest(daly(write, mean))
+                                            : optimal_interval(rules.write, mttf);
+      break;
+  }
+  return std::max(interval, rules.persist);
+}
+
+}  // namespace athanor

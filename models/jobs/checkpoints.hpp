@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/wall_time.hpp"
+
+namespace athanor {
+
+class Fields;
+
+/// How jobs save their work, so that it is not lost with their nodes.
+struct CheckpointRules {
+  enum class Rule : std::uint8_t {
+    none,     ///< what is lost is all
+    fixed,    ///< after `interval` of work each
+    young,    ///< sqrt(2 w M): Young, "A first order approximation to the optimum checkpoint interval", CACM 1974
+    daly,     ///< Daly, "A higher order estimate of the optimum checkpoint interval", FGCS 2006
+    optimal,  ///< the least expected time of all, for failures that come exponentially
+  };
+
+  Rule rule = Rule::none;
+  WallTime interval;  ///< of a fixed rule
+  WallTime write;     ///< w: the job stands still so long
+  WallTime persist;   ///< beyond that, beside its work, until the checkpoint can be used; at most an interval
+};
+void visit(Fields& fields, CheckpointRules& rules);
+
+/// The work between two checkpoints of a job that is interrupted once in `mttf` on average (M; max: never); max: none
+/// are written. At least a microsecond, and no less than what persisting takes.
+WallTime interval_of(const CheckpointRules& rules, WallTime mttf);
+
+/// The T for which (e^((T + w) / M) - 1) / T is least: where (1 - T / M) e^((T + w) / M) = 1.
+WallTime optimal_interval(WallTime write, WallTime mttf);
+
+}  // namespace athanor

@@ -1,0 +1,148 @@
+#include "models/jobs/failures/failure_process.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "sim/error.hpp"
+
+namespace athanor {
+
+namespace {
+
+using What = FailureSource::What;
+
+/// Things of a source on one node.
+std::uint32_t things(const FailureSource& source, const Node& node) {
+  switch (source.what) {
+    case What::gpu: return node.gpus;
+    case What::nic: return node.nics;
+    case What::node: return 1;
+    case What::tier:
+    case What::job: return 0;
+  }
+  return 0;
+}
+
+const NodeTier& tier_of(const FailureSource& source, const NodeList& nodes) {
+  std::string known;
+  for (const NodeTier& tier : nodes.tiers) {
+    if (tier.name == source.tier) { return tier; }
+    known += (known.empty() ? "" : ", ") + tier.name;
+  }
+  throw SimulationError("no-such-tier", fmt::format("the cluster has no tier '{}' that could fail; it has {}",
+                                                    source.tier, known.empty() ? "none" : known));
+}
+
+WallTime later(WallTime from, WallTime by) { return by > WallTime::max() - from ? WallTime::max() : from + by; }
+
+WallTime divided(WallTime time, double by) {
+  return WallTime{std::max<std::int64_t>(1, std::llround(static_cast<double>(time.count()) / by))};
+}
+
+}  // namespace
+
+FailureProcess::FailureProcess(const FailureRules& rules, const NodeList& nodes, std::uint64_t seed)
+    : rules_(rules), nodes_(nodes), lemons_(seed, "lemon nodes"), is_lemon_(nodes.count()) {
+  for (std::uint32_t node = 0; node < nodes.count(); ++node) {
+    constexpr std::uint64_t kParts = 1'000'000;
+    is_lemon_[node] = static_cast<double>(lemons_.below(kParts)) < rules.lemon_share * static_cast<double>(kParts);
+  }
+  domains_.resize(rules.sources.size());
+  for (std::uint32_t source = 0; source < rules.sources.size(); ++source) {
+    streams_.emplace_back(seed, fmt::format("failures {}: {}", source, rules.sources[source].name));
+    add_parts(source, nodes);
+  }
+}
+
+void FailureProcess::add_parts(std::uint32_t source, const NodeList& nodes) {
+  const FailureSource& what = rules_.sources[source];
+  const auto add = [&](std::uint32_t number) {
+    parts_.push_back({source, number});
+    schedule(static_cast<std::uint32_t>(parts_.size() - 1), {});
+  };
+  if (what.what == What::tier) {
+    const NodeTier& tier = tier_of(what, nodes);
+    domains_[source].nodes.resize(tier.count);
+    for (const NodeId node : nodes.nodes.ids()) { domains_[source].nodes[tier.domains[node]].push_back(node); }
+    for (std::uint32_t domain = 0; domain < tier.count; ++domain) { add(domain); }
+    return;
+  }
+  for (const NodeId node : nodes.nodes.ids()) {
+    const std::uint32_t count = things(what, nodes.nodes[node]);
+    // What comes without memory from several things comes without memory from their node.
+    const bool pooled = what.between.law == RandomSpan::Law::exponential;
+    for (std::uint32_t i = 0; i < (pooled ? std::min(count, 1U) : count); ++i) { add(node.value); }
+  }
+}
+
+double FailureProcess::lemon_factor(const Part& part) const {
+  const bool lemon = rules_.sources[part.source].what != What::tier && is_lemon_[part.number];
+  return lemon ? rules_.lemon_times : 1;
+}
+
+void FailureProcess::schedule(std::uint32_t number, WallTime from) {
+  const Part& part = parts_[number];
+  const FailureSource& source = rules_.sources[part.source];
+  double rate = lemon_factor(part);
+  if (source.what != What::tier && source.between.law == RandomSpan::Law::exponential) {
+    rate *= things(source, nodes_.nodes[NodeId{part.number}]);
+  }
+  const WallTime when = later(from, divided(source.between.draw(streams_[part.source]), rate));
+  if (when < WallTime::max()) { events_.push({when, ++orders_, number}); }
+}
+
+FailureProcess::Failure FailureProcess::take() {
+  const EventAt<WallTime> event = events_.top();
+  events_.pop();
+  const auto number = static_cast<std::uint32_t>(event.what);
+  const Part& part = parts_[number];
+  const FailureSource& source = rules_.sources[part.source];
+  Failure failure{part.source, {}, later(event.when, source.repair.draw(streams_[part.source]))};
+  if (source.what == What::tier) {
+    failure.nodes = domains(part.source)[part.number];
+  } else {
+    failure.nodes = {NodeId{part.number}};
+  }
+  schedule(number, failure.repaired);
+  return failure;
+}
+
+WallTime FailureProcess::mttf(const Allocation& where) const {
+  std::vector<std::uint32_t> nodes;
+  for (const NodeShare& share : where) { nodes.push_back(share.node.value); }
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  double rate = 0;  // per microsecond
+  for (std::uint32_t index = 0; index < rules_.sources.size(); ++index) {
+    const FailureSource& source = rules_.sources[index];
+    double count = source.what == What::job ? 1 : 0;
+    for (const std::uint32_t node : nodes) {
+      const double lemon = is_lemon_[node] ? rules_.lemon_times : 1;
+      count += lemon * things(source, nodes_.nodes[NodeId{node}]);
+    }
+    if (source.what == What::tier) {
+      const NodeTier& tier = tier_of(source, nodes_);
+      std::vector<std::uint32_t> domains;
+      for (const std::uint32_t node : nodes) { domains.push_back(tier.domains[NodeId{node}]); }
+      std::sort(domains.begin(), domains.end());
+      count = static_cast<double>(std::unique(domains.begin(), domains.end()) - domains.begin());
+    }
+    rate += count / static_cast<double>(source.between.mean.count());
+  }
+  return rate > 0 ? WallTime{std::max<std::int64_t>(1, std::llround(1 / rate))} : WallTime::max();
+}
+
+std::pair<WallTime, std::uint32_t> FailureProcess::job_failure(WallTime now) {
+  std::pair<WallTime, std::uint32_t> first{WallTime::max(), 0};
+  for (std::uint32_t index = 0; index < rules_.sources.size(); ++index) {
+    const FailureSource& source = rules_.sources[index];
+    if (source.what != What::job) { continue; }
+    const WallTime when = later(now, source.between.draw(streams_[index]));
+    if (when < first.first) { first = {when, index}; }
+  }
+  return first;
+}
+
+}  // namespace athanor

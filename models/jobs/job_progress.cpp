@@ -1,0 +1,92 @@
+#include "models/jobs/job_progress.hpp"
+
+#include <algorithm>
+
+#include "sim/check.hpp"
+
+namespace athanor {
+
+void JobProgress::begin(WallTime now, WallTime overhead, WallTime interval, WallTime write, WallTime persist) {
+  require(persist <= interval, "a checkpoint takes longer than the next one");
+  anchor_ = saved_ = saved_before_ = kept();
+  anchored_at_ = {};
+  position_ = {};
+  interval_ = interval;
+  write_ = write;
+  persist_ = interval == WallTime::max() ? WallTime{} : persist;
+  updated_ = now + overhead;
+  writing_ = {};
+}
+
+JobProgress::Amount JobProgress::at_position() const { return plus(anchor_, worked(position_) - worked(anchored_at_)); }
+
+void JobProgress::set_speed(Speed speed) {
+  if (speed == speed_) { return; }
+  anchor_ = at_position();
+  anchored_at_ = position_;
+  speed_ = speed;
+}
+
+void JobProgress::advance(WallTime now) {
+  if (now <= updated_) { return; }
+  WallTime left = now - updated_;
+  updated_ = now;
+  if (!saves()) {
+    position_ += left;
+    return;
+  }
+  while (left > WallTime::zero()) {
+    if (position_ == WallTime::zero() && anchored_at_ == WallTime::zero() && left >= cycle()) {
+      const std::int64_t cycles = left / cycle();
+      const Amount each = plus({}, interval_);
+      saved_before_ = {anchor_.work + each.work * (cycles - 1), anchor_.time + each.time * (cycles - 1)};
+      anchor_ = saved_ = {anchor_.work + each.work * cycles, anchor_.time + each.time * cycles};
+      writing_ += write_ * cycles;
+      left = left % cycle();
+      continue;
+    }
+    const WallTime step = std::min(left, cycle() - position_);
+    const WallTime before = position_;
+    position_ += step;
+    left -= step;
+    writing_ += std::max(position_, interval_) - std::max(before, interval_);
+    if (position_ < cycle()) { continue; }
+    anchor_ = at_position();
+    saved_before_ = std::exchange(saved_, anchor_);
+    anchored_at_ = position_ = {};
+  }
+}
+
+WallTime JobProgress::when(WallTime work) const {
+  WallTime left = work - anchor_.work;
+  const auto from = [&](WallTime span) {
+    return span == WallTime::max() || span > WallTime::max() - updated_ ? WallTime::max() : updated_ + span;
+  };
+  if (!saves()) {
+    const WallTime span = speed_.time_for(left);
+    return span == WallTime::max() ? span : from(std::max(WallTime{}, anchored_at_ + span - position_));
+  }
+  const WallTime in_this_cycle = speed_.work_in(interval_ - worked(anchored_at_));
+  if (left <= in_this_cycle) {
+    const WallTime span = speed_.time_for(left);
+    if (span == WallTime::max()) { return span; }
+    return from(std::max(WallTime{}, worked(anchored_at_) + span - position_));
+  }
+  left -= in_this_cycle;
+  const WallTime in_a_cycle = speed_.work_in(interval_);
+  if (in_a_cycle == WallTime::zero()) { return WallTime::max(); }
+  const std::int64_t cycles = (left - WallTime{1}) / in_a_cycle;
+  return from(cycle() - position_ + cycle() * cycles + speed_.time_for(left - in_a_cycle * cycles));
+}
+
+void JobProgress::fall_back() {
+  anchor_ = saved_ = saved_before_ = kept();
+  anchored_at_ = position_ = {};
+}
+
+void JobProgress::keep() {
+  anchor_ = saved_ = saved_before_ = at_position();
+  anchored_at_ = position_ = {};
+}
+
+}  // namespace athanor

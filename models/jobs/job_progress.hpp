@@ -1,0 +1,60 @@
+#pragma once
+
+#include "models/jobs/speed.hpp"
+#include "sim/wall_time.hpp"
+
+namespace athanor {
+
+/// How far a job has come, and how much of that it has saved. A job works for an interval, stands still while it writes
+/// a checkpoint, and so on; a checkpoint can be used when it has been persisted, too.
+class JobProgress {
+ public:
+  /// Work, and the time on nodes that it took.
+  struct Amount {
+    WallTime work;
+    WallTime time;
+  };
+
+  /// It gets nodes, and goes on from what it has kept once `overhead` has passed. `interval` max: no checkpoints.
+  void begin(WallTime now, WallTime overhead, WallTime interval, WallTime write, WallTime persist);
+  /// From now on. Requires that it has been brought up to the present.
+  void set_speed(Speed speed);
+  /// Brings it up to the present.
+  void advance(WallTime now);
+  /// When it will have done so much work; max: never.
+  WallTime when(WallTime work) const;
+
+  WallTime work() const { return at_position().work; }
+  /// All that it has done.
+  Amount done() const { return at_position(); }
+  /// What a new start goes on from.
+  Amount kept() const { return position_ >= persist_ ? saved_ : saved_before_; }
+  /// Loses what has not been kept; it has no nodes any more.
+  void fall_back();
+  /// Keeps all of it: its nodes were taken in an orderly way.
+  void keep();
+  /// Since begin(), up to the present.
+  WallTime writing() const { return writing_; }
+
+ private:
+  WallTime cycle() const { return interval_ + write_; }
+  bool saves() const { return interval_ != WallTime::max(); }
+  /// Of a point in the cycle, how long has been worked in it.
+  WallTime worked(WallTime position) const { return std::min(position, interval_); }
+  Amount at_position() const;
+  Amount plus(Amount before, WallTime time) const { return {before.work + speed_.work_in(time), before.time + time}; }
+
+  Speed speed_;
+  WallTime interval_ = WallTime::max();
+  WallTime write_;
+  WallTime persist_;
+  WallTime updated_;      ///< in the future while it is being started
+  WallTime position_;     ///< in the cycle
+  Amount anchor_;         ///< what was done ...
+  WallTime anchored_at_;  ///< ... at this position of the cycle
+  Amount saved_;          ///< by the last checkpoint that was written
+  Amount saved_before_;   ///< and by the one before it
+  WallTime writing_;
+};
+
+}  // namespace athanor

@@ -1,0 +1,117 @@
+#include "models/jobs/job_simulation.hpp"
+
+#include <algorithm>
+
+namespace athanor {
+
+void JobSimulation::begin(JobId job) {
+  if (!state_.is_running(job)) { return; }  // it has been stopped in the same breath
+  Work& work = works_[job];
+  work.on_nodes = true;
+  others_changed_ = true;
+  busy_milli_ += gpu_milli_of(jobs_.shape(job));
+  const bool saves = rules_.checkpoints.rule != CheckpointRules::Rule::none;
+  start_anew(job, saves ? interval_of(rules_.checkpoints, failures_.mttf(state_.running(job).where)) : WallTime::max());
+}
+
+void JobSimulation::start_anew(JobId job, WallTime interval) {
+  JobOutcome& outcome = run_.outcomes[job];
+  Work& work = works_[job];
+  const bool again = outcome.starts++ > 0;
+  if (!again) { outcome.started = state_.now(); }
+  outcome.state = JobState::running;
+  if (rules_.keep_allocations) { outcome.where = state_.running(job).where; }
+  const WallTime overhead = again ? rules_.restart_overhead : WallTime{};
+  work.interval = interval;
+  work.progress.begin(state_.now(), overhead, interval, rules_.checkpoints.write, rules_.checkpoints.persist);
+  work.since = state_.now();
+  work.ready = state_.now() + overhead;
+  work.has_failed = false;
+  expect_failure(job);
+  pace(job);
+}
+
+void JobSimulation::pace(JobId job) {
+  Work& work = works_[job];
+  if (work.has_failed) { return; }
+  const Pace pace = speeds_.pace(state_.running(job), work.progress.work(), state_);
+  work.progress.set_speed(pace.speed);
+  const WallTime target = std::min(pace.until, jobs_.jobs[job].duration);
+  work.due = push(std::min(work.progress.when(target), ends_by(job)), Due::job, job.value);
+}
+
+void JobSimulation::pace_anew() {
+  for (const RunningJob& running : state_.running()) {
+    works_[running.job].progress.advance(state_.now());
+    pace(running.job);
+  }
+}
+
+WallTime JobSimulation::ends_by(JobId job) const {
+  const WallTime limit = jobs_.jobs[job].limit;
+  const WallTime since = state_.running(job).since;
+  return limit > WallTime::max() - since ? WallTime::max() : since + limit;
+}
+
+bool JobSimulation::go_on(JobId job) {
+  Work& work = works_[job];
+  work.progress.advance(state_.now());
+  const bool completed = work.progress.work() >= jobs_.jobs[job].duration;
+  if (!completed && state_.now() < ends_by(job)) {
+    pace(job);
+    return false;
+  }
+  close_account(job);
+  JobOutcome& outcome = run_.outcomes[job];
+  outcome.state = completed ? JobState::completed : JobState::timed_out;
+  outcome.ended = state_.now();
+  outcome.time.useful = work.progress.done().time;
+  leave(job);
+  state_.stop(job);
+  state_.take_stopped();
+  scheduler_.ended(job, state_);
+  run_.ended = state_.now();
+  return true;
+}
+
+void JobSimulation::lose_nodes(JobId job) {
+  Work& work = works_[job];
+  if (!work.on_nodes) { return; }  // it was started in the same breath
+  if (!work.has_failed) {
+    close_account(job);
+    if (rules_.preempted == Preempted::goes_on) {
+      work.progress.keep();
+    } else {
+      run_.outcomes[job].time.lost += work.progress.done().time;
+      work.progress = {};
+    }
+  }
+  work.cause = kNoCause;
+  leave(job);
+  run_.outcomes[job].state = JobState::waiting;
+  if (!state_.is_running(job)) { scheduler_.enqueue(job, state_); }
+}
+
+void JobSimulation::leave(JobId job) {
+  Work& work = works_[job];
+  work.on_nodes = false;
+  work.due = 0;
+  work.failure = 0;
+  others_changed_ = true;
+  busy_milli_ -= gpu_milli_of(jobs_.shape(job));
+}
+
+void JobSimulation::close_account(JobId job) {
+  Work& work = works_[job];
+  work.progress.advance(state_.now());
+  run_.outcomes[job].time.writing += work.progress.writing();
+  account_start(job);
+  const WallTime starting = std::min(state_.now(), work.ready) - work.since;
+  run_.outcomes[job].time.starting += starting;
+}
+
+double JobSimulation::gpus_of(JobId job) const {
+  return static_cast<double>(gpu_milli_of(jobs_.shape(job))) / Inventory::kWhole;
+}
+
+}  // namespace athanor

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+
+#include "models/jobs/cluster_state.hpp"
+#include "models/jobs/failures/failure_process.hpp"
+#include "models/jobs/failures/standby_nodes.hpp"
+#include "models/jobs/job_progress.hpp"
+#include "models/jobs/simulate_jobs.hpp"
+#include "sim/event_queue.hpp"
+
+namespace athanor {
+
+/// Jobs of a list on a cluster, from one instant at which something happens to the next. At one instant jobs end and
+/// fail and nodes come back first, then parts fail, jobs are submitted, and at last the scheduler is asked.
+class JobSimulation {
+ public:
+  /// As simulate_jobs().
+  JobSimulation(const JobList& jobs, const NodeList& nodes, PlacementPolicy& placement, Scheduler& scheduler,
+                SpeedModel& speeds, const JobsRules& rules);
+
+  JobsRun run(const std::stop_token& stop);
+
+ private:
+  /// What events of the queue are.
+  enum class Due : std::uint8_t {
+    job,      ///< a job has come as far as its pace was known for, or its limit
+    release,  ///< a job that has failed gives its nodes back
+    failure,  ///< a job fails by itself
+    repair,   ///< a node can be used again
+  };
+  static constexpr std::uint32_t kNoCause = UINT32_MAX;
+  /// A job that has been started.
+  struct Work {
+    JobProgress progress;
+    WallTime interval;  ///< between checkpoints
+    WallTime since;     ///< it has been started
+    WallTime ready;     ///< it works from then on
+    WallTime failed;    ///< when it did, where has_failed
+    bool on_nodes = false;
+    bool has_failed = false;
+    std::uint32_t cause = kNoCause;  ///< of its last interruption, or of the next one by itself
+    std::uint64_t due = 0;           ///< the order of what is due next; events of other orders are void
+    std::uint64_t failure = 0;       ///< the order of its failure by itself
+  };
+
+  // What happens when (simulate_jobs.cpp).
+  WallTime next_submission() const;
+  /// Whether anything of a job may still happen.
+  bool has_work() const;
+  WallTime next_instant() const;
+  bool is_time_to_schedule() const;
+  std::uint64_t push(WallTime when, Due due, std::uint32_t what);
+  bool take_events();
+  bool submit_jobs();
+  void schedule();
+  void note_usage();
+  void finish();
+
+  // What becomes of a job (job_simulation.cpp).
+  void begin(JobId job);
+  /// A job that has its nodes starts. `interval`: between its checkpoints.
+  void start_anew(JobId job, WallTime interval);
+  /// Asks how fast a running job goes on, and schedules what is due next.
+  void pace(JobId job);
+  void pace_anew();
+  WallTime ends_by(JobId job) const;
+  /// What was due of a running job. True: it has ended.
+  bool go_on(JobId job);
+  /// A scheduler took a job's nodes away.
+  void lose_nodes(JobId job);
+  void leave(JobId job);
+  /// Brings a job's progress up to the present, and notes what the time since its start was beside work.
+  void close_account(JobId job);
+  double gpus_of(JobId job) const;
+
+  // What fails (job_failures.cpp).
+  bool fail_parts();
+  void interrupt_on(const FailureProcess::Failure& failure);
+  void expect_failure(JobId job);
+  /// A job fails by itself.
+  void fail(JobId job);
+  /// A running job fails, and holds its nodes until somebody sees it.
+  void interrupt(JobId job, std::uint32_t cause);
+  /// It begins again, or gives its nodes back: true.
+  bool release(JobId job);
+  /// Notes what beginning again costs by its cause, once.
+  void account_start(JobId job);
+
+  const JobList& jobs_;
+  Scheduler& scheduler_;
+  SpeedModel& speeds_;
+  const JobsRules& rules_;
+  ClusterState state_;
+  FailureProcess failures_;
+  RandomStream detection_;
+  StandbyNodes standby_;
+  IdVector<JobId, Work> works_;
+  EventQueueOf<WallTime> events_;
+  std::uint64_t orders_ = 0;
+  JobId next_job_;
+  bool pending_ = false;         ///< something has changed since the scheduler was called
+  bool others_changed_ = false;  ///< a job has begun or left since paces were asked for
+  std::uint64_t busy_milli_ = 0;
+  JobsRun run_;
+};
+
+}  // namespace athanor

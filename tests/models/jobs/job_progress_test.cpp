@@ -1,0 +1,85 @@
+#include "models/jobs/job_progress.hpp"
+
+#include <random>
+
+#include <doctest/doctest.h>
+
+using namespace athanor;
+
+namespace {
+
+/// The same microsecond by microsecond, at whole multiples of full speed.
+struct NaiveProgress {
+  std::int64_t interval, write, persist;
+  std::int64_t position = 0;
+  std::int64_t work = 0;
+  std::int64_t time = 0;
+  std::int64_t saved = 0;
+  std::int64_t saved_before = 0;
+  std::int64_t writing = 0;
+
+  void step(std::int64_t speed) {
+    if (position < interval) {
+      work += speed;
+      ++time;
+    } else {
+      ++writing;
+    }
+    if (++position < interval + write) { return; }
+    saved_before = saved;
+    saved = work;
+    position = 0;
+  }
+  std::int64_t kept() const { return position >= persist ? saved : saved_before; }
+};
+
+}  // namespace
+
+TEST_CASE("work, checkpoints and what is kept of it are as if each microsecond were looked at") {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 300; ++round) {
+    const std::int64_t interval = 1 + static_cast<std::int64_t>(random() % 30);
+    const std::int64_t write = static_cast<std::int64_t>(random() % 6);
+    const std::int64_t persist = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(interval + 1));
+    NaiveProgress naive{interval, write, persist};
+    JobProgress progress;
+    progress.begin(WallTime{0}, WallTime{0}, WallTime{interval}, WallTime{write}, WallTime{persist});
+    std::int64_t now = 0;
+    for (int change = 0; change < 6; ++change) {
+      const auto speed = static_cast<std::int64_t>(random() % 4);
+      progress.set_speed(Speed::of(static_cast<double>(speed)));
+      const std::int64_t goal = naive.work + 1 + static_cast<std::int64_t>(random() % 200);
+      const WallTime due = progress.when(WallTime{goal});
+      const std::int64_t until = now + static_cast<std::int64_t>(random() % 150);
+      NaiveProgress ahead = naive;
+      for (std::int64_t at = now; at < until; ++at) {
+        naive.step(speed);
+        ahead.step(speed);
+        // Due is the first microsecond at whose end the work is done.
+        CHECK((ahead.work >= goal) == (WallTime{at + 1} >= due));
+      }
+      now = until;
+      progress.advance(WallTime{now});
+      CHECK(progress.work() == WallTime{naive.work});
+      CHECK(progress.done().time == WallTime{naive.time});
+      CHECK(progress.kept().work == WallTime{naive.kept()});
+      CHECK(progress.writing() == WallTime{naive.writing});
+    }
+  }
+}
+
+TEST_CASE("a job that falls back goes on from its last checkpoint, one whose nodes are taken from where it was") {
+  JobProgress progress;
+  progress.begin(WallTime{0}, WallTime{0}, WallTime{100}, WallTime{10}, WallTime{0});
+  progress.advance(WallTime{250});
+  CHECK(progress.work() == WallTime{230});
+  JobProgress orderly = progress;
+  progress.fall_back();
+  CHECK(progress.work() == WallTime{200});
+  orderly.keep();
+  orderly.begin(WallTime{1000}, WallTime{50}, WallTime{100}, WallTime{10}, WallTime{0});
+  CHECK(orderly.when(WallTime{231}) == WallTime{1051});
+  orderly.advance(WallTime{1040});
+  CHECK(orderly.work() == WallTime{230});
+  CHECK(orderly.when(WallTime{331}) == WallTime{1050 + 100 + 10 + 1});
+}
