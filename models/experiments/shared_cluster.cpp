@@ -74,6 +74,10 @@ constexpr Column kUtilisation{.key = "utilisation",
 constexpr Column kQueueLength{"queue_length"};                            ///< jobs waiting, on average
 constexpr Column kMakespan{"makespan_s"};                                 ///< to the end of the last job
 constexpr Column kGpuHours{"gpu_hours"};                                  ///< that jobs had
+constexpr Column kAllocatedAt80{"allocated_at_80"};                       ///< of "fill": share of GPUs when 80 % came
+constexpr Column kAllocatedAt100{"allocated_at_100"};                     ///< when 100 % of them had been asked for
+constexpr Column kAllocatedAt120{"allocated_at_120"};                     ///< 120 %
+constexpr Column kAllocatedAt130{"allocated_at_130"};                     ///< 130 %
 constexpr Column kFairness{.key = "fairness", .role = ColumnRole::rate};  ///< Jain's index of users' mean slowdowns
 constexpr Column kStuck{"stuck"};  ///< why jobs wait that nothing can start any more
 constexpr Column kGoodput{
@@ -174,6 +178,16 @@ void put_failures(const JobsRun& run, const JobsSummary& summary, Record& record
   record.put(kLostGpuHours, lost);
 }
 
+/// Where a cluster is filled: how much of it jobs had when so much had been asked for, as far as that came.
+void put_allocated(const JobsRun& done, const WorkloadConfig& workload, Record& record) {
+  static constexpr std::array kDemands{0.8, 1.0, 1.2, 1.3};
+  static constexpr std::array kColumns{&kAllocatedAt80, &kAllocatedAt100, &kAllocatedAt120, &kAllocatedAt130};
+  const auto shares = allocated_at(kDemands, *workload.jobs, done, workload.nodes->gpus());
+  for (std::size_t i = 0; i < kDemands.size(); ++i) {
+    if (to_double(workload.log->fill->demand) >= kDemands[i]) { record.put(*kColumns[i], shares[i]); }
+  }
+}
+
 std::string name_of(JobId id, const JobList& jobs) {
   const std::string& name = jobs.name(jobs.jobs[id].name);
   return name.empty() ? fmt::format("job {}", id.value) : name;
@@ -254,6 +268,7 @@ std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
   put_summary(summary, record);
   put_failures(done, summary, record);
   if (summary.interruptions > 0) { put_sizes(summary, workload_.rules.checkpoints, record); }
+  if (workload_.log && workload_.log->fill) { put_allocated(done, workload_, record); }
   record.put(kSeed, run.platform.seed);
   std::vector<std::string> stuck;
   for (const StuckJob& each : done.stuck) {

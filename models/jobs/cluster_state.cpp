@@ -24,6 +24,7 @@ bool ClusterState::start(JobId job) {
 
 void ClusterState::start(JobId job, Allocation where) {
   require(!is_running(job), "job {} runs already", job.value);
+  placement_.started(jobs_.shape(job), where);
   slots_[job] = static_cast<std::uint32_t>(running_.size());
   running_.push_back({job, std::move(where), now_, after(now_, jobs_.jobs[job].expected)});
   started_.push_back(job);
@@ -58,6 +59,7 @@ void ClusterState::stop(JobId job) {
   const std::uint32_t slot = slots_[job];
   if (running_[slot].expected != now_) { surprise(); }
   inventory_.give_back(running_[slot].where, jobs_.shape(job));
+  placement_.stopped(jobs_.shape(job), running_[slot].where);
   slots_[running_.back().job] = slot;
   slots_[job] = kNone;
   if (slot + 1 != running_.size()) { running_[slot] = std::move(running_.back()); }

@@ -103,6 +103,12 @@ void visit_date(Fields& fields, std::string_view key, std::optional<LogTime>& ti
   });
 }
 
+void visit(Fields& fields, Fill& fill) {
+  fields.optional("demand", fill.demand, "What all jobs ask for, as a multiple of the GPUs of the cluster",
+                  {Ratio{1, 1000}, Ratio{1000, 1}});
+  fields.optional("seed", fill.seed, "Of the order and of what is drawn");
+}
+
 void visit(Fields& fields, WorkloadLog& log) {
   fields.required("file", log.file, "Its path relative to the scenario; compressed with gzip or not");
   std::vector<Fields::Kind> formats;
@@ -118,6 +124,9 @@ void visit(Fields& fields, WorkloadLog& log) {
   visit_date(fields, "from", log.selection.from, "Jobs submitted from then on, which is time zero; UTC");
   visit_date(fields, "to", log.selection.to, "Jobs submitted before that");
   fields.optional("most", log.selection.most, "The first so many jobs; 0: all");
+  fields.optional_object("fill", log.fill,
+                         "Jobs come one a second in random order, then draws from them, and stay until the last has",
+                         [](Fields& f, Fill& fill) { visit(f, fill); });
   log.place = fields.place("file");
 }
 
@@ -150,6 +159,8 @@ void visit(Fields& fields, WorkloadConfig& workload) {
   }
   fields.required_value("jobs", "A list of jobs, or a file of them",
                         [&](FieldValue& value) { visit_jobs(value, workload); });
+  fields.optional_object("nodes", workload.details, "What nodes have beside what the fabric says",
+                         [](Fields& f, WorkloadNodes& nodes) { visit(f, nodes); });
   fields.optional_value(
       "scheduler", "Who decides when jobs run, by name, or an object with its keys",
       [&](FieldValue& value) { visit_kind(value, schedulers(), workload.scheduler_name, workload.scheduler); });
@@ -222,11 +233,19 @@ class WorkloadReader : public ExperimentReader {
 
   void fit(CaseParts& parts) override {
     const std::size_t before = parts.context.problems.size();
-    config_.nodes = std::make_shared<const NodeList>(nodes_of(*parts.platform().cluster));
+    NodeList nodes = nodes_of(*parts.platform().cluster);
+    if (config_.details) {
+      nodes = with_details(std::move(nodes), *config_.details, parts.context.files, parts.context.problems);
+    }
+    config_.nodes = std::make_shared<const NodeList>(std::move(nodes));
     JobList jobs = config_.log ? read_log(parts) : list_of(config_.written);
     if (parts.context.problems.size() > before) { return; }
     config_.jobs = std::make_shared<const JobList>(std::move(jobs));
-    check_shapes(parts.context.problems);
+    try {
+      check_shapes(parts.context.problems);
+    } catch (const ScenarioError& error) {
+      for (const Problem& problem : error.problems()) { parts.context.problems.add(problem); }
+    }
   }
 
   std::shared_ptr<const Experiment> make(CaseParts& parts) override {
@@ -258,8 +277,18 @@ class WorkloadReader : public ExperimentReader {
     if (jobs.size() == 0) {
       parts.context.problems.add({"no-jobs", fmt::format("no job of {} rows is selected", log.rows()), from.place,
                                   "change \"queues\", \"from\" or \"to\""});
+      return jobs;
     }
+    if (from.fill) { return fill(jobs, *from.fill, parts.context.problems); }
     return jobs;
+  }
+
+  JobList fill(const JobList& jobs, const Fill& fill, Problems& problems) const {
+    const auto wants = [&](const Job& job) { return gpu_milli_of(jobs.shape(job.shape)) > 0; };
+    if (std::any_of(jobs.jobs.begin(), jobs.jobs.end(), wants)) { return filled(jobs, config_.nodes->gpus(), fill); }
+    problems.add({"no-jobs", "no job asks for GPUs that a cluster could be filled with", config_.log->place,
+                  "leave out \"fill\""});
+    return {};
   }
 
   /// Whether each job fits on the empty cluster.

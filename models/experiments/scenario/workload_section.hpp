@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "models/experiments/scenario/workload_nodes.hpp"
 #include "models/jobs/job.hpp"
+#include "models/jobs/logs/fill.hpp"
 #include "models/jobs/logs/log_format.hpp"
 #include "models/jobs/node_list.hpp"
 #include "models/jobs/placement/placement.hpp"
@@ -49,6 +51,7 @@ struct WorkloadLog {
   std::string format_name;
   std::shared_ptr<LogFormat> format;
   LogSelection selection;
+  std::optional<Fill> fill;
   SourceLocation place;
 };
 
@@ -56,6 +59,7 @@ struct WorkloadLog {
 struct WorkloadConfig {
   std::vector<WorkloadJob> written;
   std::optional<WorkloadLog> log;
+  std::optional<WorkloadNodes> details;
   std::string scheduler_name;
   std::shared_ptr<SchedulerKind> scheduler;
   std::string placement_name;

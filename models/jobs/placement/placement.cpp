@@ -12,8 +12,8 @@ std::optional<Allocation> GroupPlacement::place(const Shape& shape, Inventory& i
   return allocation;
 }
 
-void GroupPlacement::take(NodeId node, std::uint32_t group, const Demand& demand, std::uint32_t tasks,
-                          Inventory& inventory, Allocation& allocation) {
+void take_tasks(NodeId node, std::uint32_t group, const Demand& demand, std::uint32_t tasks, Inventory& inventory,
+                Allocation& allocation) {
   const std::uint32_t at_once = demand.gpu_milli > 0 ? 1 : tasks;
   for (std::uint32_t left = tasks; left > 0; left -= at_once) {
     allocation.push_back(inventory.share(node, group, demand, at_once));

@@ -18,7 +18,15 @@ class PlacementPolicy {
   virtual ~PlacementPolicy() = default;
   /// Takes what all tasks need and says where; none: they do not fit now, and nothing has been taken.
   virtual std::optional<Allocation> place(const Shape& shape, Inventory& inventory) = 0;
+  /// A job has begun where place() said, or anybody else; one that place() was asked for need not begin.
+  virtual void started(const Shape& /*shape*/, const Allocation& /*where*/) {}
+  /// A job that had begun has left.
+  virtual void stopped(const Shape& /*shape*/, const Allocation& /*where*/) {}
 };
+
+/// Takes so many tasks of a group on a node, and adds where. Requires room for them.
+void take_tasks(NodeId node, std::uint32_t group, const Demand& demand, std::uint32_t tasks, Inventory& inventory,
+                Allocation& allocation);
 
 /// A policy that places one group of tasks after the other.
 class GroupPlacement : public PlacementPolicy {
@@ -29,9 +37,10 @@ class GroupPlacement : public PlacementPolicy {
   /// Takes what the group needs, and adds where. False: it does not fit; what has been added is given back.
   virtual bool place_group(std::uint32_t group, const TaskGroup& tasks, Inventory& inventory,
                            Allocation& allocation) = 0;
-  /// Takes so many tasks of a group on a node, and adds where. Requires room for them.
   static void take(NodeId node, std::uint32_t group, const Demand& demand, std::uint32_t tasks, Inventory& inventory,
-                   Allocation& allocation);
+                   Allocation& allocation) {
+    take_tasks(node, group, demand, tasks, inventory, allocation);
+  }
 };
 
 /// A policy as a scenario describes it.

@@ -11,6 +11,7 @@ constexpr SchedulerEntry (*kSchedulers[])() = {
     scheduler_entry_of<struct Fifo>,                  // fifo
     scheduler_entry_of<struct ShortestJobFirst>,      // sjf
     scheduler_entry_of<struct ShortestServiceFirst>,  // qssf
+    scheduler_entry_of<struct Drop>,                  // drop
 };
 
 const std::vector<SchedulerEntry>& schedulers() {

@@ -54,8 +54,8 @@ std::unique_ptr<Scheduler> scheduler_of(std::string_view name, const JobList& jo
 }
 
 std::unique_ptr<PlacementPolicy> placement_of(std::string_view name, const JobList& jobs, const NodeList& nodes,
-                                              std::string_view keys) {
-  return kind_of(placements(), name, keys)->make(nodes, jobs, 1);
+                                              std::string_view keys, std::uint64_t seed) {
+  return kind_of(placements(), name, keys)->make(nodes, jobs, seed);
 }
 
 JobsRun run_of(const JobList& jobs, const NodeList& nodes, std::string_view scheduler, std::string_view keys,

@@ -28,7 +28,7 @@ NodeList equal_nodes(std::uint32_t nodes, std::uint16_t gpus);
 std::unique_ptr<Scheduler> scheduler_of(std::string_view name, const JobList& jobs, const NodeList& nodes,
                                         std::string_view keys = "{}");
 std::unique_ptr<PlacementPolicy> placement_of(std::string_view name, const JobList& jobs, const NodeList& nodes,
-                                              std::string_view keys = "{}");
+                                              std::string_view keys = "{}", std::uint64_t seed = 1);
 /// All of it, with rules that say nothing.
 JobsRun run_of(const JobList& jobs, const NodeList& nodes, std::string_view scheduler, std::string_view keys = "{}",
                std::string_view placement = "best_fit", const JobsRules& rules = {});
