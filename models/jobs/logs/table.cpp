@@ -80,6 +80,15 @@ bool Table::read_line() {
   }
 }
 
+void Table::split_plain() {
+  std::string_view left = text_;
+  for (std::size_t end = 0; (end = left.find(shape_.separator)) != std::string_view::npos;) {
+    fields_.push_back(left.substr(0, end));
+    left.remove_prefix(end + 1);
+  }
+  fields_.push_back(left);
+}
+
 /// Quotes and separators fall out of the text, and fields move together in their place.
 void Table::split() {
   if (shape_.separator == ' ') {
@@ -87,6 +96,7 @@ void Table::split() {
     return;
   }
   fields_.clear();
+  if (!shape_.quoted || text_.find('"') == std::string::npos) { return split_plain(); }
   bool inside = false;
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -96,7 +106,7 @@ void Table::split() {
   };
   for (std::size_t at = 0; at < text_.size(); ++at) {
     const char c = text_[at];
-    if (shape_.quoted && c == '"') {
+    if (c == '"') {
       const bool doubled = inside && at + 1 < text_.size() && text_[at + 1] == '"';
       if (doubled) { text_[end++] = text_[++at]; }
       inside = doubled || !inside;

@@ -43,6 +43,7 @@ class Table {
  private:
   bool read_line();
   void split();
+  void split_plain();  ///< without quotes
 
   ByteSource source_;
   TableShape shape_;
