@@ -1,6 +1,5 @@
-#include <fmt/core.h>
-
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include "models/jobs/logs/kube_objects.hpp"
 #include "models/jobs/logs/kube_pod.hpp"
@@ -41,17 +40,14 @@ std::string batch(std::string_view spec, std::string_view labels = "") {
                      pods(2, "nvidia.com/gpu: 2"));
 }
 
-/// What the problem says, and where: "LINE CODE".
+/// "LINE CODE" of each.
 std::string problem_of(const std::string& text, std::string_view keys = kHour) {
-  std::string found;
-  try {
-    read_log("kubernetes", text, keys);
-  } catch (const ScenarioError& error) {
-    for (const Problem& problem : error.problems()) {
-      found += fmt::format("{}{} {}", found.empty() ? "" : ", ", problem.place.line, problem.code);
-    }
-  }
-  return found;
+  return problems_of_log("kubernetes", text, keys);
+}
+
+/// `text`, in which `after` stands in place of `before`.
+std::string changed(std::string text, std::string_view before, std::string_view after) {
+  return text.replace(text.find(before), before.size(), after);
 }
 
 }  // namespace
@@ -73,7 +69,7 @@ TEST_CASE("kubernetes: a job says how long it runs and when it is submitted, or 
   CHECK(log.job(0).duration == wall_seconds(9000));
   CHECK(log.zero == wall_seconds(300));
   CHECK(problem_of(pytorch(), "{}") == "1 missing-duration");
-  CHECK(problem_of(annotated + "---\n" + pytorch()) == "1 missing-time" + std::string());
+  CHECK(problem_of(annotated + "---\n" + pytorch()) == "1 missing-time");
   CHECK(problem_of(pytorch("", "  annotations: {athanor/duration: soon}\n")) == "6 wrong-type");
   const std::string created = pytorch("", "  creationTimestamp: \"2024-05-01T10:00:00Z\"\n");
   CHECK(read_log("kubernetes", created, kHour).zero == *date_of("2024-05-01 10:00:00"));
@@ -131,15 +127,10 @@ TEST_CASE("kubernetes: what is not read is named with its line, and resources th
   const ReadLog log = read_log("kubernetes", service + batch("  backoffLimit: 4\n"), kHour);
   CHECK(log.jobs.size() == 1);
   CHECK(log.left_out.at("an object of kind \"Service\" is none of the jobs that are read").first_line == 1);
-  const FileOfText file("kube-notes", batch("  backoffLimit: 4\n") + "      nodeSelector: {a: b}\n");
-  JobLog notes({});
-  for (const LogFormatEntry& entry : log_formats()) {
-    if (entry.name != "kubernetes") { continue; }
-    CHECK(problem_of(batch("").replace(batch("").find("nvidia.com/gpu"), 14, "nvidia.com/mig-1g.10gb")) ==
-          "12 unknown-resource");
-  }
-  CHECK(problem_of(batch("").replace(batch("").find("gpu: 2"), 6, "gpu: 0.5")) == "12 wrong-quantity");
-  CHECK(problem_of(batch("").replace(batch("").find("gpu: 2"), 6, "gpu: -2")) == "12 wrong-quantity");
+  CHECK(log.without_effect.at("\"backoffLimit\" of a Job").first_line == 10);
+  CHECK(problem_of(changed(batch(""), "nvidia.com/gpu", "nvidia.com/mig-1g.10gb")) == "12 unknown-resource");
+  CHECK(problem_of(changed(batch(""), "gpu: 2", "gpu: 0.5")) == "12 wrong-quantity");
+  CHECK(problem_of(changed(batch(""), "gpu: 2", "gpu: -2")) == "12 wrong-quantity");
   CHECK(problem_of("kind: Job\nspec: {template: {spec: {}}}\n") == "2 missing-key");
   CHECK(problem_of("kind: [\n") == "2 syntax");
   CHECK(read_log("kubernetes", "kind: Job\nspec: {template: {spec: {containers: [{name: a}]}}}\n", kHour)
