@@ -26,8 +26,9 @@ void visit(Fields& fields, StepRate& rate) {
 
 }  // namespace
 
-/// Traces of Gavel (OSDI 2020): lines of job_type, command, num_steps_arg, needs_data_dir, total_steps, arrival_time (s)
-/// and scale_factor (GPUs), with tabs between. How long a job runs follows from how fast it is, which they do not say.
+/// Traces of Gavel (OSDI 2020): lines of job_type, command, num_steps_arg, needs_data_dir, total_steps, arrival_time
+/// (s) and scale_factor (GPUs), with tabs between. How long a job runs follows from how fast it is, which they do not
+/// say.
 struct GavelTrace final : LogFormat {
   static constexpr std::string_view kName = "gavel";
   static constexpr std::string_view kMeaning = "Traces of Gavel, with the steps per second of its types of jobs";

@@ -36,7 +36,8 @@ class KubeNotes {
 
 /// The value of a key as it is written; "": there is none, or it is no scalar.
 std::string kube_text(const YAML::Node& map, const char* key);
-/// A whole number from 0 on; `fallback` where there is no such key. Anything else is a problem, and counts as `fallback`.
+/// A whole number from 0 on; `fallback` where there is no such key. Anything else is a problem, and counts as
+/// `fallback`.
 std::uint32_t kube_count(const YAML::Node& map, const char* key, std::uint32_t fallback, KubeNotes& notes);
 
 }  // namespace athanor

@@ -15,12 +15,13 @@ namespace athanor {
 namespace {
 
 /// Kinds whose pods are replicas of roles, and where these stand.
-constexpr std::array<std::pair<std::string_view, const char*>, 6> kReplicaKinds = {{{"PyTorchJob", "pytorchReplicaSpecs"},
-                                                                                    {"TFJob", "tfReplicaSpecs"},
-                                                                                    {"MPIJob", "mpiReplicaSpecs"},
-                                                                                    {"XGBoostJob", "xgbReplicaSpecs"},
-                                                                                    {"PaddleJob", "paddleReplicaSpecs"},
-                                                                                    {"JAXJob", "jaxReplicaSpecs"}}};
+constexpr std::array<std::pair<std::string_view, const char*>, 6> kReplicaKinds = {
+    {{"PyTorchJob", "pytorchReplicaSpecs"},
+     {"TFJob", "tfReplicaSpecs"},
+     {"MPIJob", "mpiReplicaSpecs"},
+     {"XGBoostJob", "xgbReplicaSpecs"},
+     {"PaddleJob", "paddleReplicaSpecs"},
+     {"JAXJob", "jaxReplicaSpecs"}}};
 
 std::uint64_t tasks_of(const Shape& shape) {
   std::uint64_t sum = 0;
@@ -208,9 +209,8 @@ void KubeObjects::read_job_set(const YAML::Node& object, KubeJob& job) {
 }
 
 void KubeObjects::add_job_pods(const YAML::Node& spec, std::uint32_t times, KubeJob& job) {
-  notes_.known_keys(
-      spec, "a Job",
-      {"parallelism", "completions", "completionMode", "template", "activeDeadlineSeconds", "suspend"});
+  notes_.known_keys(spec, "a Job",
+                    {"parallelism", "completions", "completionMode", "template", "activeDeadlineSeconds", "suspend"});
   const std::uint32_t parallel = kube_count(spec, "parallelism", 1, notes_);
   if (kube_count(spec, "completions", parallel, notes_) != parallel) {
     notes_.problem(child(spec, "completions"), "not-a-gang",

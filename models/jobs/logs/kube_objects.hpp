@@ -24,8 +24,8 @@ struct KubeJob {
   SourceLocation place;
 };
 
-/// Reads objects of the kinds that are jobs: PyTorchJob and its like, MPIJob, Volcano's Job, Job, JobSet, PodGroup. What
-/// is wrong is among the notes.
+/// Reads objects of the kinds that are jobs: PyTorchJob and its like, MPIJob, Volcano's Job, Job, JobSet, PodGroup.
+/// What is wrong is among the notes.
 class KubeObjects {
  public:
   /// Borrows the notes. `duration`: of jobs without an annotation that says it.

@@ -16,8 +16,8 @@ namespace athanor {
 namespace {
 
 constexpr std::array<std::string_view, 10> kGpuNames = {
-    "nvidia.com/gpu",  "amd.com/gpu",          "gpu.intel.com/i915",   "gpu.intel.com/xe", "habana.ai/gaudi",
-    "aliyun.com/gpu",  "huawei.com/Ascend910", "huawei.com/Ascend310", "cambricon.com/mlu", "aws.amazon.com/neuron"};
+    "nvidia.com/gpu", "amd.com/gpu",          "gpu.intel.com/i915",   "gpu.intel.com/xe",  "habana.ai/gaudi",
+    "aliyun.com/gpu", "huawei.com/Ascend910", "huawei.com/Ascend310", "cambricon.com/mlu", "aws.amazon.com/neuron"};
 
 constexpr std::int64_t kMostOfPods = 60'000;  ///< of a PodGroup: of all its pods together
 
@@ -137,16 +137,33 @@ Demand kube_pod_demand(const YAML::Node& pod, KubeNotes& notes) {
     notes.problem(pod, "missing-key", "a pod without \"containers\"", "they say what it asks for");
     return demand;
   }
-  notes.known_keys(pod, "a pod",
-                   {"containers", "volumes", "serviceAccountName", "serviceAccount", "imagePullSecrets", "hostNetwork",
-                    "hostIPC", "hostPID", "dnsPolicy", "dnsConfig", "securityContext", "schedulerName",
-                    "terminationGracePeriodSeconds", "automountServiceAccountToken", "enableServiceLinks",
-                    "priorityClassName", "hostname", "subdomain"});
+  notes.known_keys(
+      pod, "a pod",
+      {"containers", "volumes", "serviceAccountName", "serviceAccount", "imagePullSecrets", "hostNetwork", "hostIPC",
+       "hostPID", "dnsPolicy", "dnsConfig", "securityContext", "schedulerName", "terminationGracePeriodSeconds",
+       "automountServiceAccountToken", "enableServiceLinks", "priorityClassName", "hostname", "subdomain"});
   for (const YAML::Node& container : containers) {
     notes.known_keys(container, "a container",
-                     {"name", "image", "imagePullPolicy", "command", "args", "env", "envFrom", "volumeMounts", "ports",
-                      "securityContext", "workingDir", "resources", "tty", "stdin", "livenessProbe", "readinessProbe",
-                      "startupProbe", "lifecycle", "terminationMessagePath", "terminationMessagePolicy"});
+                     {"name",
+                      "image",
+                      "imagePullPolicy",
+                      "command",
+                      "args",
+                      "env",
+                      "envFrom",
+                      "volumeMounts",
+                      "ports",
+                      "securityContext",
+                      "workingDir",
+                      "resources",
+                      "tty",
+                      "stdin",
+                      "livenessProbe",
+                      "readinessProbe",
+                      "startupProbe",
+                      "lifecycle",
+                      "terminationMessagePath",
+                      "terminationMessagePolicy"});
     if (container.IsMap()) { demand += kube_demand_of(container["resources"], notes); }
   }
   if (demand.gpus > GpuSet::kMost) {

@@ -8,7 +8,8 @@
 
 namespace athanor {
 
-/// "500m", "2", "1.5": thousandths of a core, rounded up; none where it is no such quantity, or more than 4 million cores.
+/// "500m", "2", "1.5": thousandths of a core, rounded up; none where it is no such quantity, or more than 4 million
+/// cores.
 std::optional<std::uint32_t> kube_cpu_milli(std::string_view text);
 /// "16Gi", "500M", "1e9", "1024": MiB, rounded up; none where it is no such quantity, or more than 4 PiB.
 std::optional<std::uint32_t> kube_memory_mib(std::string_view text);

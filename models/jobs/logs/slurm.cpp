@@ -101,9 +101,8 @@ struct SlurmSacct final : LogFormat {
     visit_tasks(fields, tasks_);
     fields.optional("requeued", requeued_, "Of a job in several rows (-D), the last counts, or each as a job",
                     {{"last", Requeued::last}, {"each", Requeued::each}});
-    fields.optional(
-        "queue_is", queue_is_, "What is the queue of a job",
-        {{"partition", QueueIs::partition}, {"account", QueueIs::account}, {"qos", QueueIs::qos}});
+    fields.optional("queue_is", queue_is_, "What is the queue of a job",
+                    {{"partition", QueueIs::partition}, {"account", QueueIs::account}, {"qos", QueueIs::qos}});
     fields.optional("typed_gpus", typed_gpus_, "Jobs run on the type of GPU alone that gres/gpu:TYPE names");
   }
 
@@ -119,8 +118,7 @@ struct SlurmSacct final : LogFormat {
     while (table.next()) {
       LoggedJob job;
       const bool last = is_step(table.field(at.id)) || !repeated || repeated->is_last(table.field(at.id));
-      add_or_leave_out(job, last ? read_row(table, at, job, log.list()) : "a later row is of the same job", table,
-                       log);
+      add_or_leave_out(job, last ? read_row(table, at, job, log.list()) : "a later row is of the same job", table, log);
     }
   }
 

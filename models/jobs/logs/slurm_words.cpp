@@ -63,8 +63,9 @@ std::optional<WallTime> slurm_span_of(std::string_view text) {
 }
 
 bool is_open_state(std::string_view state) {
-  constexpr std::array<std::string_view, 9> kOpen = {"PENDING",      "RUNNING",  "SUSPENDED", "COMPLETING", "CONFIGURING",
-                                                     "REQUEUE_HOLD", "RESIZING", "STOPPED",   "SIGNALING"};
+  constexpr std::array<std::string_view, 9> kOpen = {"PENDING",    "RUNNING",     "SUSPENDED",
+                                                     "COMPLETING", "CONFIGURING", "REQUEUE_HOLD",
+                                                     "RESIZING",   "STOPPED",     "SIGNALING"};
   return std::find(kOpen.begin(), kOpen.end(), state) != kOpen.end();
 }
 

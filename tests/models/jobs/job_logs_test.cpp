@@ -218,8 +218,8 @@ TEST_CASE("tiresias: seconds from the beginning on, with or without a start") {
 }
 
 TEST_CASE("gavel: a job runs for its steps over the first rate that fits it, and not without one") {
-  const ReadLog log = read_log_file("gavel", kData + "gavel.trace", R"({"steps_per_second": [
-      {"job_type": "Transformer (batch size 128)", "gpus": 4, "rate": 10}, {"rate": 0.5}]})");
+  const ReadLog log = read_log_file("gavel", kData + "gavel.trace", R"keys({"steps_per_second": [
+      {"job_type": "Transformer (batch size 128)", "gpus": 4, "rate": 10}, {"rate": 0.5}]})keys");
   REQUIRE(log.jobs.size() == 3);
   CHECK(log.shape(0) == Shape{{4, {.gpus = 1}}});
   CHECK(log.job(0).duration == WallTime{535'261'300'000});

@@ -15,9 +15,10 @@ constexpr std::string_view kHour = R"({"duration": "1h"})";
 /// A pod's template, with so many blanks before each line.
 std::string pods(int indent, std::string_view resources, std::string_view more = "") {
   const std::string blanks(static_cast<std::size_t>(indent), ' ');
-  return fmt::format("{0}template:\n{0}  spec:\n{0}    containers:\n{0}    - name: main\n{0}      image: train\n"
-                     "{0}      resources:\n{0}        limits: {{{1}}}\n{2}",
-                     blanks, resources, more.empty() ? "" : fmt::format("{}    {}\n", blanks, more));
+  return fmt::format(
+      "{0}template:\n{0}  spec:\n{0}    containers:\n{0}    - name: main\n{0}      image: train\n"
+      "{0}      resources:\n{0}        limits: {{{1}}}\n{2}",
+      blanks, resources, more.empty() ? "" : fmt::format("{}    {}\n", blanks, more));
 }
 
 std::string pytorch(std::string_view run_policy = "", std::string_view annotations = "") {
@@ -55,7 +56,8 @@ std::string changed(std::string text, std::string_view before, std::string_view 
 TEST_CASE("kubernetes: replicas of a PyTorchJob are groups of tasks with what their containers ask for") {
   const ReadLog log = read_log("kubernetes", pytorch(), kHour);
   REQUIRE(log.jobs.size() == 1);
-  CHECK(log.shape(0) == Shape{{1, {.gpus = 8, .cpu_milli = 64'000, .memory_mib = 524'288}}, {3, {.gpus = 8, .nics = 8}}});
+  CHECK(log.shape(0) ==
+        Shape{{1, {.gpus = 8, .cpu_milli = 64'000, .memory_mib = 524'288}}, {3, {.gpus = 8, .nics = 8}}});
   CHECK(log.name(0) == "llama");
   CHECK(log.jobs.name(log.job(0).user) == "ada");
   CHECK(log.job(0).duration == wall_seconds(3600));
@@ -69,7 +71,7 @@ TEST_CASE("kubernetes: a job says how long it runs and when it is submitted, or 
   CHECK(log.job(0).duration == wall_seconds(9000));
   CHECK(log.zero == wall_seconds(300));
   CHECK(problem_of(pytorch(), "{}") == "1 missing-duration");
-  CHECK(problem_of(annotated + "---\n" + pytorch()) == "1 missing-time");
+  CHECK(problem_of(annotated + "---\n" + pytorch()) == "28 missing-time");
   CHECK(problem_of(pytorch("", "  annotations: {athanor/duration: soon}\n")) == "6 wrong-type");
   const std::string created = pytorch("", "  creationTimestamp: \"2024-05-01T10:00:00Z\"\n");
   CHECK(read_log("kubernetes", created, kHour).zero == *date_of("2024-05-01 10:00:00"));
@@ -77,7 +79,8 @@ TEST_CASE("kubernetes: a job says how long it runs and when it is submitted, or 
 
 TEST_CASE("kubernetes: policies give the queue, the priority and the limit; elastic jobs are refused with their line") {
   const std::string policy =
-      "  runPolicy:\n    activeDeadlineSeconds: 60\n    backoffLimit: 3\n    schedulingPolicy:\n      minAvailable: {}\n"
+      "  runPolicy:\n    activeDeadlineSeconds: 60\n    backoffLimit: 3\n    schedulingPolicy:\n      minAvailable: "
+      "{}\n"
       "      queue: big\n      priorityClass: high\n";
   const std::string classes = "---\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 1000\n";
   const ReadLog log = read_log("kubernetes", pytorch(fmt::format(fmt::runtime(policy), 4)) + classes, kHour);
@@ -100,7 +103,8 @@ TEST_CASE("kubernetes: tasks of a Volcano Job begin together, or it is refused")
 
 TEST_CASE("kubernetes: a Job and a JobSet have pods at once; Kueue's labels are its queue") {
   const std::string labels = "  labels: {kueue.x-k8s.io/queue-name: team}\n";
-  const ReadLog log = read_log("kubernetes", batch("  parallelism: 4\n  completions: 4\n  suspend: true\n", labels), kHour);
+  const ReadLog log =
+      read_log("kubernetes", batch("  parallelism: 4\n  completions: 4\n  suspend: true\n", labels), kHour);
   CHECK(log.shape(0) == Shape{{4, {.gpus = 2}}});
   CHECK(log.queue(0) == "team");
   CHECK(problem_of(batch("  suspend: true\n")) == "6 suspended");

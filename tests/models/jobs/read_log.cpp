@@ -4,9 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include <unistd.h>
-
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include "sim/check.hpp"
 #include "sim/config/document.hpp"
@@ -40,8 +39,7 @@ std::uint64_t ReadLog::left(std::string_view reason) const {
   return at == left_out.end() ? 0 : at->second.rows;
 }
 
-ReadLog read_log_file(std::string_view format, const std::string& path, std::string_view keys,
-                      LogSelection selection) {
+ReadLog read_log_file(std::string_view format, const std::string& path, std::string_view keys, LogSelection selection) {
   const auto& all = log_formats();
   const auto at = std::find_if(all.begin(), all.end(), [&](const LogFormatEntry& each) { return each.name == format; });
   require(at != all.end(), "the catalog has no {}", format);

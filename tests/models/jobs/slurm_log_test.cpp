@@ -110,10 +110,8 @@ TEST_CASE("slurm: of a job that was requeued the last row counts, or each as a j
                    .submit = "2024-05-02T10:00:00",
                    .start = "2024-05-02T10:00:00",
                    .end = "2024-05-02T11:00:00"};
-  const Row third{.submit = "2024-05-03T10:00:00",
-                  .start = "2024-05-03T10:00:00",
-                  .end = "2024-05-03T10:00:10",
-                  .elapsed = "10"};
+  const Row third{
+      .submit = "2024-05-03T10:00:00", .start = "2024-05-03T10:00:00", .end = "2024-05-03T10:00:10", .elapsed = "10"};
   const Row step{.id = "100.0"};
   const std::string text = kHeader + first.text() + step.text() + second.text() + third.text() + step.text();
   const ReadLog log = read_log("slurm", text);
