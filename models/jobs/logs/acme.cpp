@@ -14,7 +14,7 @@ struct AcmeTrace final : LogFormat {
   void visit(Fields& fields) override { visit_tasks(fields, tasks_); }
 
   void read(const std::string& path, const FileReader& /*files*/, JobLog& log) const override {
-    Table table(path, {});
+    LogTable table(path, {});
     read_dated_rows(table, {"type", {"end_time", "fail_time", "stop_time"}}, tasks_, log);
   }
 

@@ -7,7 +7,7 @@
 
 namespace athanor {
 
-void read_dated_rows(Table& table, const DatedColumns& names, TasksOf tasks, JobLog& log) {
+void read_dated_rows(LogTable& table, const DatedColumns& names, TasksOf tasks, JobLog& log) {
   const std::size_t id = table.column("job_id");
   const std::size_t user = table.column("user");
   const std::size_t queue = table.column(names.queue);
@@ -27,7 +27,7 @@ void read_dated_rows(Table& table, const DatedColumns& names, TasksOf tasks, Job
     job.queue = table.field(queue);
     std::string_view reason =
         set_shape(job, whole_number_of(table.field(gpus)), whole_number_of(table.field(nodes)), tasks);
-    RowTimes times{date_of(table.field(submitted)), date_of(table.field(started)), {}, {}};
+    LoggedTimes times{date_of(table.field(submitted)), date_of(table.field(started)), {}, {}};
     for (const std::size_t end : ends) {
       if (!times.ended) { times.ended = date_of(table.field(end)); }
     }

@@ -14,6 +14,6 @@ struct DatedColumns {
 };
 
 /// Reads such a table to its end: job_id, user, gpu_num, node_num, submit_time, start_time, duration, and the above.
-void read_dated_rows(Table& table, const DatedColumns& names, TasksOf tasks, JobLog& log);
+void read_dated_rows(LogTable& table, const DatedColumns& names, TasksOf tasks, JobLog& log);
 
 }  // namespace athanor

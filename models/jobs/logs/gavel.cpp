@@ -39,10 +39,10 @@ struct GavelTrace final : LogFormat {
   }
 
   void read(const std::string& path, const FileReader& /*files*/, JobLog& log) const override {
-    Table table(path, {.separator = '\t',
-                       .quoted = false,
-                       .columns = {"job_type", "command", "num_steps_arg", "needs_data_dir", "total_steps",
-                                   "arrival_time", "scale_factor"}});
+    LogTable table(path, {.separator = '\t',
+                          .quoted = false,
+                          .columns = {"job_type", "command", "num_steps_arg", "needs_data_dir", "total_steps",
+                                      "arrival_time", "scale_factor"}});
     while (table.next()) {
       LoggedJob job;
       add_or_leave_out(job, read_line(table, job), table, log);
@@ -50,13 +50,13 @@ struct GavelTrace final : LogFormat {
   }
 
  private:
-  std::string_view read_line(const Table& table, LoggedJob& job) const {
+  std::string_view read_line(const LogTable& table, LoggedJob& job) const {
     if (table.fields() != table.columns().size()) { return "it has not 7 fields"; }
     const auto steps = whole_number_of(table.field(4));
     const auto gpus = whole_number_of(table.field(6));
     if (!steps || *steps < 0) { return "total_steps is no number from 0 on"; }
     if (const std::string_view reason = set_shape(job, gpus, {}, TasksOf::gpus); !reason.empty()) { return reason; }
-    RowTimes times;
+    LoggedTimes times;
     times.submitted = seconds_of_text(table.field(5));
     const double rate = to_double(rate_of(table, static_cast<std::uint32_t>(*gpus)));
     const double ran = static_cast<double>(*steps) / rate * 1e6;
@@ -66,7 +66,7 @@ struct GavelTrace final : LogFormat {
     return set_times(job, times);
   }
 
-  Ratio rate_of(const Table& table, std::uint32_t gpus) const {
+  Ratio rate_of(const LogTable& table, std::uint32_t gpus) const {
     const std::string_view type = table.field(0);
     for (const StepRate& each : rates_) {
       if ((each.job_type.empty() || each.job_type == type) && each.gpus.value_or(gpus) == gpus) { return each.rate; }

@@ -13,7 +13,7 @@ struct HeliosLog final : LogFormat {
   void visit(Fields& fields) override { visit_tasks(fields, tasks_); }
 
   void read(const std::string& path, const FileReader& /*files*/, JobLog& log) const override {
-    Table table(path, {});
+    LogTable table(path, {});
     read_dated_rows(table, {"vc", {"end_time"}}, tasks_, log);
   }
 

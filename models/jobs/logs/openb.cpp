@@ -27,7 +27,7 @@ std::optional<std::uint32_t> count_of(std::string_view text, std::int64_t most) 
 }
 
 struct PodColumns {
-  explicit PodColumns(const Table& table)
+  explicit PodColumns(const LogTable& table)
       : name(table.column("name")),
         cpu(table.column("cpu_milli")),
         memory(table.column("memory_mib")),
@@ -52,7 +52,7 @@ struct PodColumns {
 };
 
 /// Why there is none; "": there is.
-std::string_view read_demand(const Table& table, const PodColumns& at, LoggedJob& job, JobList& list) {
+std::string_view read_demand(const LogTable& table, const PodColumns& at, LoggedJob& job, JobList& list) {
   const auto cpu = count_of(table.field(at.cpu), 1'000'000'000);
   const auto memory = count_of(table.field(at.memory), 1'000'000'000);
   const auto gpus = count_of(table.field(at.gpus), 128);
@@ -85,7 +85,7 @@ struct OpenbPods final : LogFormat {
   }
 
   void read(const std::string& path, const FileReader& /*files*/, JobLog& log) const override {
-    Table table(path, {});
+    LogTable table(path, {});
     const PodColumns at(table);
     while (table.next()) {
       LoggedJob job;
@@ -96,8 +96,8 @@ struct OpenbPods final : LogFormat {
   }
 
  private:
-  std::string_view read_times(const Table& table, const PodColumns& at, LoggedJob& job) const {
-    RowTimes times;
+  std::string_view read_times(const LogTable& table, const PodColumns& at, LoggedJob& job) const {
+    LoggedTimes times;
     times.submitted = seconds_of_text(table.field(at.created));
     times.started = seconds_of_text(table.field(at.scheduled));
     times.ended = seconds_of_text(table.field(at.deleted));

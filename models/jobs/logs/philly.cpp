@@ -200,7 +200,7 @@ struct PhillyLog final : LogFormat {
   std::string_view read_job(const PhillyJob& found, LoggedJob& job) const {
     if (found.attempts.empty()) { return "it has no attempt"; }
     const Attempt& last = found.attempts.back();
-    RowTimes times;
+    LoggedTimes times;
     times.submitted = date_of(found.submitted);
     times.started = date_of(found.attempts.front().start);
     times.ended = date_of(last.end);

@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t kMostGpus = 1'000'000;
 }
 
-std::string_view set_times(LoggedJob& job, const RowTimes& times) {
+std::string_view set_times(LoggedJob& job, const LoggedTimes& times) {
   if (!times.submitted) { return "it has no time of submission"; }
   if (times.started && *times.started < *times.submitted) { return "it starts before it is submitted"; }
   if (times.started && times.ended && *times.ended < *times.started) { return "it ends before it starts"; }
@@ -45,7 +45,7 @@ void visit_tasks(Fields& fields, TasksOf& tasks) {
                   {{"nodes", TasksOf::nodes}, {"gpus", TasksOf::gpus}});
 }
 
-void add_or_leave_out(const LoggedJob& job, std::string_view reason, const Table& table, JobLog& log) {
+void add_or_leave_out(const LoggedJob& job, std::string_view reason, const LogTable& table, JobLog& log) {
   if (reason.empty()) {
     log.add(job);
   } else {
@@ -53,7 +53,7 @@ void add_or_leave_out(const LoggedJob& job, std::string_view reason, const Table
   }
 }
 
-std::size_t any_column(const Table& table, std::initializer_list<std::string_view> names) {
+std::size_t any_column(const LogTable& table, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     if (const auto at = table.find(name)) { return *at; }
   }

@@ -13,7 +13,7 @@ namespace athanor {
 class Fields;
 
 /// What a row says of when.
-struct RowTimes {
+struct LoggedTimes {
   std::optional<LogTime> submitted;
   std::optional<LogTime> started;
   std::optional<LogTime> ended;
@@ -21,7 +21,7 @@ struct RowTimes {
 };
 
 /// Writes them into the job. Returns why they cannot be those of a job that ran; "": they can.
-std::string_view set_times(LoggedJob& job, const RowTimes& times);
+std::string_view set_times(LoggedJob& job, const LoggedTimes& times);
 
 /// How the GPUs of a job are divided where a log says no more than how many there are on how many nodes.
 enum class TasksOf : std::uint8_t {
@@ -37,9 +37,9 @@ std::string_view set_shape(LoggedJob& job, std::optional<std::int64_t> gpus, std
 void visit_tasks(Fields& fields, TasksOf& tasks);
 
 /// Adds the job, or leaves the row out for the reason.
-void add_or_leave_out(const LoggedJob& job, std::string_view reason, const Table& table, JobLog& log);
+void add_or_leave_out(const LoggedJob& job, std::string_view reason, const LogTable& table, JobLog& log);
 
 /// The first column of these that there is. Throws ScenarioError("missing-column") with the first name.
-std::size_t any_column(const Table& table, std::initializer_list<std::string_view> names);
+std::size_t any_column(const LogTable& table, std::initializer_list<std::string_view> names);
 
 }  // namespace athanor

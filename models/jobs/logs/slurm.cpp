@@ -18,7 +18,7 @@ enum class QueueIs : std::uint8_t { partition, account, qos };
 
 /// Where sacct's fields are; none: the file has no such.
 struct SacctColumns {
-  explicit SacctColumns(const Table& table)
+  explicit SacctColumns(const LogTable& table)
       : id(any_column(table, {"JobIDRaw", "JobID"})),
         submit(table.column("Submit")),
         start(table.column("Start")),
@@ -54,7 +54,7 @@ struct SacctColumns {
   std::optional<std::size_t> queue;
 };
 
-std::string_view text_at(const Table& table, std::optional<std::size_t> column) {
+std::string_view text_at(const LogTable& table, std::optional<std::size_t> column) {
   return column ? table.field(*column) : std::string_view();
 }
 
@@ -63,7 +63,7 @@ bool is_step(std::string_view id) { return id.find('.') != std::string_view::npo
 /// How many rows with the same id are still to come, of ids that stand in several.
 class RepeatedIds {
  public:
-  explicit RepeatedIds(Table& table) {
+  explicit RepeatedIds(LogTable& table) {
     const std::size_t id = any_column(table, {"JobIDRaw", "JobID"});
     std::vector<std::uint64_t> ids;
     while (table.next()) {
@@ -109,10 +109,10 @@ struct SlurmSacct final : LogFormat {
   void read(const std::string& path, const FileReader& /*files*/, JobLog& log) const override {
     std::optional<RepeatedIds> repeated;
     if (requeued_ == Requeued::last) {
-      Table table(path, table_shape());
+      LogTable table(path, table_shape());
       repeated.emplace(table);
     }
-    Table table(path, table_shape());
+    LogTable table(path, table_shape());
     SacctColumns at(table);
     at.queue = queue_column(table);
     while (table.next()) {
@@ -125,7 +125,7 @@ struct SlurmSacct final : LogFormat {
  private:
   TableShape table_shape() const { return {.separator = delimiter_.front(), .quoted = false, .columns = columns_}; }
 
-  std::optional<std::size_t> queue_column(const Table& table) const {
+  std::optional<std::size_t> queue_column(const LogTable& table) const {
     switch (queue_is_) {
       case QueueIs::partition: return table.find("Partition");
       case QueueIs::account: return table.column("Account");
@@ -135,7 +135,7 @@ struct SlurmSacct final : LogFormat {
   }
 
   /// Why it is no job; "": it is one.
-  std::string_view read_row(const Table& table, const SacctColumns& at, LoggedJob& job, JobList& list) const {
+  std::string_view read_row(const LogTable& table, const SacctColumns& at, LoggedJob& job, JobList& list) const {
     const std::size_t names = table.columns().size();
     const bool ends_with_one = table.fields() == names + 1 && table.field(names).empty();  // --parsable
     if (table.fields() < names) { return "it has fewer fields than there are columns"; }
@@ -151,7 +151,7 @@ struct SlurmSacct final : LogFormat {
     return reason.empty() ? read_times(table, at, job) : reason;
   }
 
-  std::string_view read_gpus(const Table& table, const SacctColumns& at, LoggedJob& job, JobList& list) const {
+  std::string_view read_gpus(const LogTable& table, const SacctColumns& at, LoggedJob& job, JobList& list) const {
     const std::string_view allocated = text_at(table, at.allocated);
     const auto gpus = tres_gpus_of(allocated.empty() ? text_at(table, at.requested) : allocated);
     if (!gpus) { return "its GPUs are no number from 0 on"; }
@@ -161,7 +161,7 @@ struct SlurmSacct final : LogFormat {
     return set_shape(job, gpus->count, nodes, tasks_, types);
   }
 
-  static void set_limit(LoggedJob& job, const Table& table, const SacctColumns& at) {
+  static void set_limit(LoggedJob& job, const LogTable& table, const SacctColumns& at) {
     const auto minutes = seconds_of_text(text_at(table, at.limit_raw));
     job.limit = minutes ? std::optional(*minutes * 60) : slurm_span_of(text_at(table, at.limit));
     const auto priority = whole_number_of(text_at(table, at.priority));
@@ -169,8 +169,8 @@ struct SlurmSacct final : LogFormat {
     if (priority) { job.priority = static_cast<std::int32_t>(std::clamp<std::int64_t>(*priority, 0, kHighest)); }
   }
 
-  static std::string_view read_times(const Table& table, const SacctColumns& at, LoggedJob& job) {
-    RowTimes times;
+  static std::string_view read_times(const LogTable& table, const SacctColumns& at, LoggedJob& job) {
+    LoggedTimes times;
     times.submitted = date_of(table.field(at.submit));
     times.started = date_of(table.field(at.start));
     times.ended = date_of(text_at(table, at.end));

@@ -69,7 +69,7 @@ struct StandardWorkload final : LogFormat {
 
   void read(const std::string& path, const FileReader& /*files*/, JobLog& log) const override {
     const LogTime zero = unix_start_of(path);
-    Table table(path, {.separator = ' ', .quoted = false, .columns = {"numbers"}, .comment = ';'});
+    LogTable table(path, {.separator = ' ', .quoted = false, .columns = {"numbers"}, .comment = ';'});
     while (table.next()) {
       LoggedJob job;
       add_or_leave_out(job, read_line(table, zero, job), table, log);
@@ -77,11 +77,11 @@ struct StandardWorkload final : LogFormat {
   }
 
  private:
-  std::string_view read_line(const Table& table, LogTime zero, LoggedJob& job) const {
+  std::string_view read_line(const LogTable& table, LogTime zero, LoggedJob& job) const {
     if (table.fields() != kNumbers) { return "it has not 18 numbers"; }
     const auto status = known(table.field(kStatus));
     if (status && *status >= 2 && *status <= 4) { return "it is a part of a job that another line holds whole"; }
-    RowTimes times;
+    LoggedTimes times;
     times.ran = seconds_of_text(table.field(kRun));
     if (!times.ran) { return "its run time is unknown"; }
     const auto submit = seconds_of_text(table.field(kSubmit));

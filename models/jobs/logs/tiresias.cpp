@@ -11,7 +11,7 @@ struct TiresiasTrace final : LogFormat {
   static constexpr std::string_view kMeaning = "CSV of Tiresias's simulator: job_id, num_gpu, submit_time, duration";
 
   void read(const std::string& path, const FileReader& /*files*/, JobLog& log) const override {
-    Table table(path, {});
+    LogTable table(path, {});
     const std::size_t id = table.column("job_id");
     const std::size_t gpus = table.column("num_gpu");
     const std::size_t submitted = table.column("submit_time");
@@ -21,7 +21,7 @@ struct TiresiasTrace final : LogFormat {
       LoggedJob job;
       job.name = table.field(id);
       std::string_view reason = set_shape(job, whole_number_of(table.field(gpus)), {}, TasksOf::gpus);
-      RowTimes times;
+      LoggedTimes times;
       times.submitted = seconds_of_text(table.field(submitted));
       if (started) { times.started = seconds_of_text(table.field(*started)); }
       times.ran = seconds_of_text(table.field(duration));

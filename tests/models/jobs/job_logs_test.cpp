@@ -234,6 +234,42 @@ TEST_CASE("gavel: a job runs for its steps over the first rate that fits it, and
   CHECK(only_reason(read_log("gavel", "A\tcmd\t100\t5.0\t2\n", kRate)) == "it has not 7 fields");
 }
 
+TEST_CASE("pai: tasks of a job begin together, from the first start of them or of their instances to the last end") {
+  const FileOfText tasks("pai-tasks",
+                         "a,worker,4,Terminated,100.0,500.0,600,29.5,50,T4\n"
+                         "a,ps,1,Terminated,90.0,510.0,200,10,,\n"
+                         "b,worker,1,Terminated,100,200,600,29,150,MISC\n"
+                         "c,worker,1,Running,100,,600,29,100,P100\n"
+                         "d,worker,2,Terminated,50,200,,,200,V100\n"
+                         "e,worker,1,Terminated,70,60,600,29,100,T4\n"
+                         "f,worker,1,Terminated,70,80,-600,29,100,T4\n"
+                         "g,ps,1,Terminated,70,80,600,29,,\n");
+  const std::string table =
+      "a,1,u,Terminated,40,520\nb,2,u,Terminated,40,520\nc,3,u,Running,40,\nd,4,u,Terminated,60,520\n"
+      "e,5,u,Terminated,40,520\nf,6,u,Terminated,40,520\ng,7,u,Terminated,40,520\nh,8,u,Failed,40,520\nbad\n";
+  const std::string keys = fmt::format(R"("task_table": "{}", "typed_gpus": true)", tasks.path());
+  const ReadLog log = read_log("pai", table, "{" + keys + "}");
+  REQUIRE(log.jobs.size() == 1);
+  const GpuTypesId t4 = log.shape(0)[0].each.gpu_types;
+  CHECK(log.jobs.gpu_types(t4) == std::vector<std::string>{"T4"});
+  CHECK(log.shape(0) == Shape{{4, {.gpu_milli = 500, .gpu_types = t4, .cpu_milli = 6000, .memory_mib = 30'208}},
+                              {1, {.cpu_milli = 2000, .memory_mib = 10'240}}});
+  CHECK(log.job(0).duration == wall_seconds(420));
+  CHECK(log.waits.at(0) == wall_seconds(50));
+  CHECK(log.left("a task asks for no number of cores, of GB, or of whole GPUs or a part of one") == 2);
+  CHECK(log.left("a task or an instance has not ended") == 1);
+  CHECK(log.left("it starts before it is submitted") == 1);
+  CHECK(log.left("it ends before it starts") == 1);
+  CHECK(log.left("it asks for no GPU") == 1);
+  CHECK(log.left("no task is of it") == 1);
+  CHECK(log.left("it has not 6 fields") == 1);
+  const FileOfText instances("pai-instances", "a,worker,i,w,1,Terminated,95,400,m1\na,ps,j,x,1,Terminated,99,600,m2\n");
+  const ReadLog exact =
+      read_log("pai", table, fmt::format("{{{}, \"instance_table\": \"{}\"}}", keys, instances.path()));
+  CHECK(exact.job(0).duration == wall_seconds(505));
+  CHECK_FALSE(problems_of_log("pai", table).empty());
+}
+
 TEST_CASE("job logs: quotes are taken away where fields may have them, and only there") {
   const std::string header = "job_id,num_gpu,submit_time,duration\n";
   CHECK(read_log("tiresias", header + "\"a,\"\"b\",1,0,5\nc,1,0,5\n").name(0) == "a,\"b");

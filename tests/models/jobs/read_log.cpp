@@ -14,25 +14,12 @@
 
 namespace athanor {
 
-namespace {
+FileOfText::FileOfText(std::string_view name, std::string_view text)
+    : path_((std::filesystem::temp_directory_path() / fmt::format("athanor-{}-{}", name, getpid())).string()) {
+  std::ofstream(path_, std::ios::binary) << text;
+}
 
-/// A file that is there as long as this.
-class FileOfText {
- public:
-  explicit FileOfText(std::string_view text)
-      : path_((std::filesystem::temp_directory_path() / fmt::format("athanor-job-log-{}", getpid())).string()) {
-    std::ofstream(path_, std::ios::binary) << text;
-  }
-  ~FileOfText() { std::filesystem::remove(path_); }
-  FileOfText(const FileOfText&) = delete;
-  FileOfText& operator=(const FileOfText&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-}  // namespace
+FileOfText::~FileOfText() { std::filesystem::remove(path_); }
 
 std::uint64_t ReadLog::left(std::string_view reason) const {
   const auto at = left_out.find(reason);
@@ -61,7 +48,7 @@ ReadLog read_log_file(std::string_view format, const std::string& path, std::str
 }
 
 ReadLog read_log(std::string_view format, std::string_view text, std::string_view keys, LogSelection selection) {
-  const FileOfText file(text);
+  const FileOfText file("job-log", text);
   return read_log_file(format, file.path(), keys, std::move(selection));
 }
 

@@ -33,6 +33,19 @@ ReadLog read_log_file(std::string_view format, const std::string& path, std::str
 /// Of a file with that text.
 ReadLog read_log(std::string_view format, std::string_view text, std::string_view keys = "{}",
                  LogSelection selection = {});
+/// A file that is there as long as this.
+class FileOfText {
+ public:
+  FileOfText(std::string_view name, std::string_view text);
+  ~FileOfText();
+  FileOfText(const FileOfText&) = delete;
+  FileOfText& operator=(const FileOfText&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 /// "LINE CODE" of the problems that reading it meets, with commas between.
 std::string problems_of_log(std::string_view format, std::string_view text, std::string_view keys = "{}");
 
