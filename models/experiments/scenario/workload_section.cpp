@@ -273,6 +273,9 @@ class WorkloadReader : public ExperimentReader {
       config_.notes.push_back(fmt::format("{} of {} rows are left out, the first in line {}: {}", rows.rows, log.rows(),
                                           rows.first_line, reason));
     }
+    for (const auto& [what, found] : log.without_effect()) {
+      config_.notes.push_back(fmt::format("{} has no effect, first in line {}", what, found.first_line));
+    }
     JobList jobs = log.take();
     if (jobs.size() == 0) {
       parts.context.problems.add({"no-jobs", fmt::format("no job of {} rows is selected", log.rows()), from.place,

@@ -115,8 +115,11 @@ void JobLog::add(const LoggedJob& logged) {
 
 void JobLog::leave_out(std::string_view reason, const SourceLocation& place) {
   ++rows_;
-  const auto at = left_out_.try_emplace(std::string(reason), LeftOut{0, place.line}).first;
-  ++at->second.rows;
+  ++left_out_.try_emplace(std::string(reason), LeftOut{0, place.line}).first->second.rows;
+}
+
+void JobLog::has_no_effect(std::string_view what, const SourceLocation& place) {
+  ++without_effect_.try_emplace(std::string(what), LeftOut{0, place.line}).first->second.rows;
 }
 
 void JobLog::finish() {

@@ -53,6 +53,8 @@ class JobLog {
   void add(const LoggedJob& job);
   /// A row that cannot be used: `reason` is short and the same for all such rows, "it ends before it starts".
   void leave_out(std::string_view reason, const SourceLocation& place);
+  /// Something of a file that is read and changes nothing: `"nodeSelector" of a pod`.
+  void has_no_effect(std::string_view what, const SourceLocation& place);
 
   /// The jobs in the order of submission, from time zero on: `from`, or the first submission.
   void finish();
@@ -65,6 +67,8 @@ class JobLog {
   std::uint64_t rows() const { return rows_; }
   /// By reason.
   const std::map<std::string, LeftOut, std::less<>>& left_out() const { return left_out_; }
+  /// By what it is; rows: how often it stands there.
+  const std::map<std::string, LeftOut, std::less<>>& without_effect() const { return without_effect_; }
 
  private:
   bool is_selected(const LoggedJob& job) const;
@@ -75,6 +79,7 @@ class JobLog {
   LogTime zero_;
   std::uint64_t rows_ = 0;
   std::map<std::string, LeftOut, std::less<>> left_out_;
+  std::map<std::string, LeftOut, std::less<>> without_effect_;
 };
 
 /// "2023-03-01 00:18:22+08:00", "2023-03-01T00:18:22", with or without parts of a second and a zone (none: UTC); none

@@ -18,7 +18,7 @@ struct SiaSelection final : LogFormat {
       "CSV of Sia's artifact: timestamp, duration (s), num_gpus, gpu_time, cluster (the queue)";
 
   void read(const std::string& path, const FileReader& /*files*/, JobLog& log) const override {
-    Table table(path, {});
+    LogTable table(path, {});
     const std::size_t timestamp = table.column("timestamp");
     const std::size_t duration = table.column("duration");
     const std::size_t num_gpus = table.column("num_gpus");

@@ -15,7 +15,7 @@ constexpr Bytes kMostBytes{std::int64_t{1} << 36};  // 64 GiB: a year of jobs ha
 
 }  // namespace
 
-Table::Table(std::string path, const TableShape& shape)
+LogTable::LogTable(std::string path, const TableShape& shape)
     : source_(std::move(path), kMostBytes), shape_(shape), columns_(shape.columns) {
   if (!columns_.empty()) { return; }
   if (!next()) {
@@ -24,13 +24,13 @@ Table::Table(std::string path, const TableShape& shape)
   for (const std::string_view name : fields_) { columns_.emplace_back(name); }
 }
 
-std::optional<std::size_t> Table::find(std::string_view column) const {
+std::optional<std::size_t> LogTable::find(std::string_view column) const {
   const auto at = std::find(columns_.begin(), columns_.end(), column);
   if (at == columns_.end()) { return {}; }
   return static_cast<std::size_t>(at - columns_.begin());
 }
 
-std::size_t Table::column(std::string_view column) const {
+std::size_t LogTable::column(std::string_view column) const {
   if (const auto at = find(column)) { return *at; }
   throw ScenarioError({"missing-column",
                        fmt::format("there is no column '{}'", column),
@@ -38,7 +38,7 @@ std::size_t Table::column(std::string_view column) const {
                        fmt::format("the file has {}", joined(columns_, ", "))});
 }
 
-bool Table::next() {
+bool LogTable::next() {
   do {
     line_ = next_line_;
     if (!read_line()) { return false; }
@@ -48,7 +48,7 @@ bool Table::next() {
 }
 
 /// The next row into text_. Within quotes a line goes on behind its end.
-bool Table::read_line() {
+bool LogTable::read_line() {
   text_.clear();
   bool inside = false;
   while (true) {
@@ -80,13 +80,23 @@ bool Table::read_line() {
   }
 }
 
+void LogTable::split_plain() {
+  std::string_view left = text_;
+  for (std::size_t end = 0; (end = left.find(shape_.separator)) != std::string_view::npos;) {
+    fields_.push_back(left.substr(0, end));
+    left.remove_prefix(end + 1);
+  }
+  fields_.push_back(left);
+}
+
 /// Quotes and separators fall out of the text, and fields move together in their place.
-void Table::split() {
+void LogTable::split() {
   if (shape_.separator == ' ') {
     fields_ = words_of_line(text_);
     return;
   }
   fields_.clear();
+  if (!shape_.quoted || text_.find('"') == std::string::npos) { return split_plain(); }
   bool inside = false;
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -96,7 +106,7 @@ void Table::split() {
   };
   for (std::size_t at = 0; at < text_.size(); ++at) {
     const char c = text_[at];
-    if (shape_.quoted && c == '"') {
+    if (c == '"') {
       const bool doubled = inside && at + 1 < text_.size() && text_[at + 1] == '"';
       if (doubled) { text_[end++] = text_[++at]; }
       inside = doubled || !inside;

@@ -20,10 +20,10 @@ struct TableShape {
 };
 
 /// A table in a file, read line by line: of any length, compressed or not.
-class Table {
+class LogTable {
  public:
   /// Throws FileError; ScenarioError("no-header") where a line of names is expected, and there is none.
-  Table(std::string path, const TableShape& shape);
+  LogTable(std::string path, const TableShape& shape);
 
   const std::vector<std::string>& columns() const { return columns_; }
   /// The index of a column; none: there is no such.
@@ -43,6 +43,7 @@ class Table {
  private:
   bool read_line();
   void split();
+  void split_plain();  ///< without quotes
 
   ByteSource source_;
   TableShape shape_;

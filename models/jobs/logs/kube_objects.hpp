@@ -1,0 +1,65 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/jobs/logs/kube_notes.hpp"
+
+namespace athanor {
+
+/// A job as an object of Kubernetes says it.
+struct KubeJob {
+  std::string name;
+  std::string user;  ///< its namespace
+  std::string queue;
+  std::string priority_class;
+  Shape shape;
+  std::optional<LogTime> submitted;
+  WallTime duration;
+  std::optional<WallTime> limit;
+  std::optional<WallTime> predicted;
+  std::int32_t priority = 0;
+  SourceLocation place;
+};
+
+/// Reads objects of the kinds that are jobs: PyTorchJob and its like, MPIJob, Volcano's Job, Job, JobSet, PodGroup.
+/// What is wrong is among the notes.
+class KubeObjects {
+ public:
+  /// Borrows the notes. `duration`: of jobs without an annotation that says it.
+  KubeObjects(std::optional<WallTime> duration, KubeNotes& notes) : duration_(duration), notes_(notes) {}
+
+  /// Values of classes of priority, which are to be known before jobs name them.
+  void read_class(const YAML::Node& object);
+  void read(const YAML::Node& object);
+  const std::vector<KubeJob>& jobs() const { return jobs_; }
+
+ private:
+  void read_replicas(const YAML::Node& object, const char* specs, KubeJob& job);
+  void read_run_policy(const YAML::Node& policy, KubeJob& job);
+  void read_volcano(const YAML::Node& object, KubeJob& job);
+  void read_job(const YAML::Node& object, KubeJob& job);
+  void read_job_set(const YAML::Node& object, KubeJob& job);
+  void read_pod_group(const YAML::Node& object, KubeJob& job);
+  void add_job_pods(const YAML::Node& spec, std::uint32_t times, KubeJob& job);
+  void add_pods(const YAML::Node& holder, std::uint32_t count, KubeJob& job);
+  void read_metadata(const YAML::Node& object, KubeJob& job);
+  void read_labels(const YAML::Node& labels, KubeJob& job);
+  void check_minimum(const YAML::Node& spec, std::uint64_t all);
+  void check_suspend(const YAML::Node& spec, const KubeJob& job);
+  void set_limit(const YAML::Node& spec, KubeJob& job);
+  std::optional<WallTime> span_at(const YAML::Node& map, const char* key);
+  void finish(const YAML::Node& object, KubeJob job);
+
+  std::optional<WallTime> duration_;
+  KubeNotes& notes_;
+  std::map<std::string, std::int32_t> classes_;
+  std::vector<KubeJob> jobs_;
+};
+
+/// "2h30m", "90s", "2 h", "3600": a span of time; none where it is none.
+std::optional<WallTime> kube_span_of(std::string_view text);
+
+}  // namespace athanor
