@@ -33,6 +33,7 @@ class JobSimulation {
         state_(jobs, nodes, placement),
         progress_(jobs.size()) {
     run_.outcomes = IdVector<JobId, JobOutcome>(jobs.size());
+    state_.ask_for_work([this](JobId job) { return work_done(job); });
   }
 
   JobsRun run(const std::stop_token& stop) {
@@ -60,11 +61,19 @@ class JobSimulation {
     WallTime next = std::min(next_submission(), events_.empty() ? WallTime::max() : events_.top().when);
     const WallTime period = scheduler_.period();
     if (period > WallTime::zero()) {
-      if (pending_) { next = std::min(next, state_.now() - state_.now() % period + period); }
+      const WallTime wanted = pending_ ? state_.now() : scheduler_.next_call(state_);
+      if (wanted != WallTime::max()) { next = std::min(next, multiple_from(wanted, period)); }
     } else {
       next = std::min(next, std::max(scheduler_.next_call(state_), state_.now()));
     }
     return next;
+  }
+
+  /// The first multiple of the period that is not before `wanted`, and after the present.
+  WallTime multiple_from(WallTime wanted, WallTime period) const {
+    const WallTime after_now = state_.now() - state_.now() % period + period;
+    if (wanted <= after_now) { return after_now; }
+    return wanted % period == WallTime::zero() ? wanted : wanted - wanted % period + period;
   }
 
   bool is_time_to_schedule() const {
@@ -133,11 +142,17 @@ class JobSimulation {
     pace(job);
   }
 
+  WallTime work_done(JobId job) const {
+    const Progress& progress = progress_[job];
+    if (!progress.on_nodes || state_.now() <= progress.updated) { return progress.done; }
+    return progress.done + progress.pace.speed.work_in(state_.now() - progress.updated);
+  }
+
   /// Brings a job's progress up to the present.
   void update(JobId job) {
     Progress& progress = progress_[job];
     if (state_.now() <= progress.updated) { return; }
-    progress.done += progress.pace.speed.work_in(state_.now() - progress.updated);
+    progress.done = work_done(job);
     progress.updated = state_.now();
   }
 

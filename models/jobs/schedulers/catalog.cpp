@@ -8,9 +8,11 @@ SchedulerEntry scheduler_entry_of();
 
 /// In the order of lists and documentation.
 constexpr SchedulerEntry (*kSchedulers[])() = {
-    scheduler_entry_of<struct Fifo>,                  // fifo
-    scheduler_entry_of<struct ShortestJobFirst>,      // sjf
-    scheduler_entry_of<struct ShortestServiceFirst>,  // qssf
+    scheduler_entry_of<struct Fifo>,                    // fifo
+    scheduler_entry_of<struct ShortestJobFirst>,        // sjf
+    scheduler_entry_of<struct ShortestServiceFirst>,    // qssf
+    scheduler_entry_of<struct ShortestRemainingFirst>,  // srtf
+    scheduler_entry_of<struct LeastAttainedService>,    // las
 };
 
 const std::vector<SchedulerEntry>& schedulers() {

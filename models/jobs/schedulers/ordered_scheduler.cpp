@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "models/jobs/schedulers/gpu_profile.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/format.hpp"
 
@@ -11,7 +12,10 @@ using Next = WaitingList::Next;
 
 void visit(Fields& fields, OrderedSettings& settings) {
   fields.optional("backfill", settings.backfill, "What happens to jobs behind one that does not fit",
-                  {{"none", Backfill::none}, {"greedy", Backfill::greedy}, {"easy", Backfill::easy}});
+                  {{"none", Backfill::none},
+                   {"greedy", Backfill::greedy},
+                   {"easy", Backfill::easy},
+                   {"conservative", Backfill::conservative}});
   fields.optional("depth", settings.depth, "How many jobs behind the first are looked at; 0: all");
 }
 
@@ -19,9 +23,7 @@ Turn OrderedScheduler::turn(JobId job, const ClusterState& state) const {
   return {key_(state.job(job), state.jobs()), job};
 }
 
-void OrderedScheduler::enqueue(JobId job, const ClusterState& state) {
-  waiting_.add(turn(job, state), state.job(job).shape);
-}
+void OrderedScheduler::enqueue(JobId job, const ClusterState& state) { waiting_.add(turn(job, state), state.job(job)); }
 
 void OrderedScheduler::withdraw(JobId job, const ClusterState& state) {
   waiting_.remove(turn(job, state), state.job(job).shape);
@@ -30,7 +32,9 @@ void OrderedScheduler::withdraw(JobId job, const ClusterState& state) {
 void OrderedScheduler::schedule(ClusterState& state) {
   if (settings_.backfill == Backfill::greedy) { return start_greedily(state); }
   start_first(state);
-  if (settings_.backfill == Backfill::easy && waiting_.size() > 1) { backfill(state); }
+  if (waiting_.size() < 2) { return; }
+  if (settings_.backfill == Backfill::easy) { backfill(state); }
+  if (settings_.backfill == Backfill::conservative) { plan(state); }
 }
 
 void OrderedScheduler::start_first(ClusterState& state) {
@@ -60,26 +64,42 @@ void OrderedScheduler::backfill(ClusterState& state) {
     surprises_ = state.surprises();
   }
   std::vector<Turn> started;
-  std::vector<bool> only_short(state.jobs().shapes());  // shapes that do not fit beside the reservation
+  const bool ends = reservation_->start != WallTime::max();
+  const WallTime over_in_time = ends ? reservation_->start - state.now() : WallTime::max();
   std::uint32_t looked = 0;
-  waiting_.visit([&](Turn turn) {
+  const auto look = [&](Turn turn) {
     if (turn.job == first) { return Next::job; }
     if (too_deep(++looked)) { return Next::none; }
-    const Job& job = state.job(turn.job);
-    const bool over_in_time =
-        reservation_->start == WallTime::max() || job.expected <= reservation_->start - state.now();
-    if (over_in_time) {
+    if (state.job(turn.job).expected <= over_in_time) {
       if (!state.start(turn.job)) { return Next::no_such; }
       started.push_back(turn);
       return Next::job;
     }
-    if (only_short[job.shape.value]) { return Next::job; }
     const Hold hold(*reservation_, state);
-    if (state.start(turn.job)) {
+    if (!state.start(turn.job)) { return Next::short_one; }
+    started.push_back(turn);
+    return Next::job;
+  };
+  waiting_.visit(look, over_in_time);
+  remove(started, state);
+}
+
+void OrderedScheduler::plan(ClusterState& state) {
+  GpuProfile profile(state);
+  std::vector<Turn> started;
+  std::uint32_t looked = 0;
+  waiting_.visit([&](Turn turn) {
+    if (too_deep(looked++)) { return Next::none; }
+    const Shape& shape = state.jobs().shape(turn.job);
+    const WallTime span = state.job(turn.job).expected;
+    WallTime begin = profile.earliest(shape, span, state.now());
+    if (begin == state.now() && state.start(turn.job)) {
       started.push_back(turn);
-    } else {
-      only_short[job.shape.value] = true;
+    } else if (begin == state.now()) {  // there are enough, but not where it can be placed
+      begin = profile.earliest(shape, span, profile.next_step(begin));
     }
+    if (begin == WallTime::max()) { return Next::job; }
+    profile.reserve(shape, begin, span);
     return Next::job;
   });
   remove(started, state);

@@ -13,7 +13,9 @@ class Trial {
   Trial(JobId job, ClusterState& state)
       : state_(state), shape_(state.jobs().shape(job)), needed_(gpu_milli_of(shape_) / Inventory::kWhole) {}
 
-  void without(JobId victim) { state_.inventory().give_back(state_.running(victim).where, state_.jobs().shape(victim)); }
+  void without(JobId victim) {
+    state_.inventory().give_back(state_.running(victim).where, state_.jobs().shape(victim));
+  }
   void with(JobId victim) { state_.inventory().take(state_.running(victim).where, state_.jobs().shape(victim)); }
   /// Where the job would be; nothing stays taken.
   std::optional<Allocation> place() {

@@ -19,9 +19,8 @@ bool retake(const Allocation& where, const Shape& shape, Inventory& inventory) {
   Allocation taken;
   for (const NodeShare& share : where) {
     const Demand& each = shape[share.group].each;
-    const bool free = each.gpu_milli > 0
-                          ? inventory.free_milli(share.node, share.gpus.least()) >= each.gpu_milli
-                          : (share.gpus - inventory.free_gpus(share.node)).empty();
+    const bool free = each.gpu_milli > 0 ? inventory.free_milli(share.node, share.gpus.least()) >= each.gpu_milli
+                                         : (share.gpus - inventory.free_gpus(share.node)).empty();
     if (!free || inventory.room(share.node, each) < share.tasks) {
       inventory.give_back(taken, shape);
       return false;
@@ -57,9 +56,7 @@ void replace(const std::vector<JobId>& losers, const std::vector<Turn>& chosen, 
 
 }  // namespace
 
-void RankedScheduler::enqueue(JobId job, const ClusterState& state) {
-  waiting_.add(turn(job, state), state.job(job));
-}
+void RankedScheduler::enqueue(JobId job, const ClusterState& state) { waiting_.add(turn(job, state), state.job(job)); }
 
 void RankedScheduler::withdraw(JobId job, const ClusterState& state) {
   waiting_.remove(turn(job, state), state.job(job).shape);
