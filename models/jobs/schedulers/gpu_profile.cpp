@@ -87,7 +87,9 @@ std::size_t GpuProfile::step_at(WallTime time) {
   require(next != steps_.begin(), "nothing is known of the time before the profile begins");
   if ((next - 1)->from == time) { return static_cast<std::size_t>(next - 1 - steps_.begin()); }
   const Step split{time, (next - 1)->free};
-  return static_cast<std::size_t>(steps_.insert(next, split) - steps_.begin());
+  const auto index = static_cast<std::size_t>(next - steps_.begin());
+  steps_.insert(next, split);
+  return index;
 }
 
 void GpuProfile::reserve(const Shape& shape, WallTime from, WallTime span) {
