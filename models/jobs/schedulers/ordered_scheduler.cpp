@@ -1,5 +1,7 @@
 #include "models/jobs/schedulers/ordered_scheduler.hpp"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "models/jobs/schedulers/gpu_profile.hpp"
@@ -41,7 +43,7 @@ void OrderedScheduler::start_first(ClusterState& state) {
   while (!waiting_.empty()) {
     const Turn first = waiting_.first();
     if (!state.start(first.job)) { return; }
-    waiting_.remove(first, state.job(first.job).shape);
+    start_done(first.job, state);
   }
 }
 
@@ -85,6 +87,7 @@ void OrderedScheduler::backfill(ClusterState& state) {
 }
 
 void OrderedScheduler::plan(ClusterState& state) {
+  if (!any_fits(state)) { return; }  // a plan that nobody starts by is made anew before anybody does
   GpuProfile profile(state);
   std::vector<Turn> started;
   std::uint32_t looked = 0;
@@ -105,8 +108,39 @@ void OrderedScheduler::plan(ClusterState& state) {
   remove(started, state);
 }
 
+void OrderedScheduler::start_done(JobId job, const ClusterState& state) {
+  waiting_.remove(turn(job, state), state.job(job).shape);
+  started(job, state);
+}
+
+void OrderedScheduler::reorder(const ClusterState& state, const std::function<void(JobId)>& change) {
+  std::vector<JobId> all;
+  waiting_.visit([&](Turn turn) {
+    all.push_back(turn.job);
+    return Next::job;
+  });
+  waiting_ = {};
+  for (const JobId job : all) {
+    change(job);
+    waiting_.add(turn(job, state), state.job(job));
+  }
+  reservation_.reset();
+}
+
+bool OrderedScheduler::any_fits(const ClusterState& state) const {
+  const std::uint64_t free = std::uint64_t{state.inventory().free_gpus()} * Inventory::kWhole;
+  bool fits = false;
+  waiting_.visit([&](Turn turn) {
+    const Shape& shape = state.jobs().shape(turn.job);
+    const bool shared = std::any_of(shape.begin(), shape.end(), [](const TaskGroup& g) { return g.each.gpus == 0; });
+    fits = shared || gpu_milli_of(shape) <= free;
+    return fits ? Next::none : Next::no_such;
+  });
+  return fits;
+}
+
 void OrderedScheduler::remove(const std::vector<Turn>& started, const ClusterState& state) {
-  for (const Turn& turn : started) { waiting_.remove(turn, state.job(turn.job).shape); }
+  for (const Turn& turn : started) { start_done(turn.job, state); }
 }
 
 std::string OrderedScheduler::reason(JobId job, const ClusterState& state) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,11 +40,23 @@ class OrderedScheduler : public Scheduler {
   std::size_t waiting() const override { return waiting_.size(); }
   std::string reason(JobId job, const ClusterState& state) const override;
 
+ protected:
+  /// Requires one that waits.
+  JobId first() const { return waiting_.first().job; }
+  /// A job that waited has been started by a derived scheduler.
+  void start_done(JobId job, const ClusterState& state);
+  /// Calls `change` for each waiting job, which may change its turn.
+  void reorder(const ClusterState& state, const std::function<void(JobId)>& change);
+
  private:
+  /// A job has its nodes.
+  virtual void started(JobId /*job*/, const ClusterState& /*state*/) {}
   virtual Turn turn(JobId job, const ClusterState& state) const;
   void start_first(ClusterState& state);
   void start_greedily(ClusterState& state);
   void backfill(ClusterState& state);
+  /// Whether any waiting job could start if GPUs were counted alone.
+  bool any_fits(const ClusterState& state) const;
   /// Plans all of them anew, in their order; starts those whose time is the present.
   void plan(ClusterState& state);
   void remove(const std::vector<Turn>& started, const ClusterState& state);
