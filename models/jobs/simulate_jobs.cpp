@@ -221,6 +221,9 @@ class JobSimulation {
   void finish() {
     const bool cut = rules_.horizon != WallTime::max() && next_instant() != WallTime::max();
     if (cut) { run_.ended = rules_.horizon; }
+    if (!cut && next_job_.value > 0) {
+      run_.ended = std::max(run_.ended, jobs_.jobs[JobId{next_job_.value - 1}].submitted);
+    }
     run_.usage.end(run_.ended);
     for (const RunningJob& running : state_.running()) { run_.outcomes[running.job].ran += run_.ended - running.since; }
     if (cut) { return; }
