@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "models/jobs/schedulers/gpu_profile.hpp"
+#include "models/jobs/schedulers/gpus_ahead.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/format.hpp"
 
@@ -88,7 +88,7 @@ void OrderedScheduler::backfill(ClusterState& state) {
 
 void OrderedScheduler::plan(ClusterState& state) {
   if (!any_fits(state)) { return; }  // a plan that nobody starts by is made anew before anybody does
-  GpuProfile profile(state);
+  GpusAhead profile(state);
   std::vector<Turn> started;
   std::uint32_t looked = 0;
   waiting_.visit([&](Turn turn) {

@@ -1,4 +1,4 @@
-#include "models/jobs/schedulers/gpu_profile.hpp"
+#include "models/jobs/schedulers/gpus_ahead.hpp"
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ std::uint64_t milli_of(const Demand& demand) {
 
 }  // namespace
 
-GpuProfile::GpuProfile(const ClusterState& state) : inventory_(state.inventory()) {
+GpusAhead::GpusAhead(const ClusterState& state) : inventory_(state.inventory()) {
   const NodeList& nodes = inventory_.nodes();
   Milli free(std::max<std::size_t>(nodes.gpu_types.size(), 1));
   if (free.size() == 1) {
@@ -39,7 +39,7 @@ GpuProfile::GpuProfile(const ClusterState& state) : inventory_(state.inventory()
   }
 }
 
-GpuProfile::Milli GpuProfile::least(std::size_t step, WallTime end) const {
+GpusAhead::Milli GpusAhead::least(std::size_t step, WallTime end) const {
   Milli least = steps_[step].free;
   for (std::size_t i = step + 1; i < steps_.size() && steps_[i].from < end; ++i) {
     for (std::size_t type = 0; type < least.size(); ++type) {
@@ -49,7 +49,7 @@ GpuProfile::Milli GpuProfile::least(std::size_t step, WallTime end) const {
   return least;
 }
 
-GpuProfile::Milli GpuProfile::share(const Shape& shape, Milli free) const {
+GpusAhead::Milli GpusAhead::share(const Shape& shape, Milli free) const {
   Milli taken(free.size());
   for (const TaskGroup& group : shape) {
     std::uint64_t left = group.tasks * milli_of(group.each);
@@ -64,13 +64,13 @@ GpuProfile::Milli GpuProfile::share(const Shape& shape, Milli free) const {
   return taken;
 }
 
-WallTime GpuProfile::next_step(WallTime time) const {
+WallTime GpusAhead::next_step(WallTime time) const {
   const auto next =
       std::upper_bound(steps_.begin(), steps_.end(), time, [](WallTime t, const Step& step) { return t < step.from; });
   return next == steps_.end() ? WallTime::max() : next->from;
 }
 
-WallTime GpuProfile::earliest(const Shape& shape, WallTime span, WallTime from) const {
+WallTime GpusAhead::earliest(const Shape& shape, WallTime span, WallTime from) const {
   if (from == WallTime::max()) { return from; }
   for (std::size_t step = 0; step < steps_.size(); ++step) {
     if (step + 1 < steps_.size() && steps_[step + 1].from <= from) { continue; }
@@ -81,7 +81,7 @@ WallTime GpuProfile::earliest(const Shape& shape, WallTime span, WallTime from) 
   return WallTime::max();
 }
 
-std::size_t GpuProfile::step_at(WallTime time) {
+std::size_t GpusAhead::step_at(WallTime time) {
   const auto next =
       std::upper_bound(steps_.begin(), steps_.end(), time, [](WallTime t, const Step& step) { return t < step.from; });
   require(next != steps_.begin(), "nothing is known of the time before the profile begins");
@@ -92,7 +92,7 @@ std::size_t GpuProfile::step_at(WallTime time) {
   return index;
 }
 
-void GpuProfile::reserve(const Shape& shape, WallTime from, WallTime span) {
+void GpusAhead::reserve(const Shape& shape, WallTime from, WallTime span) {
   const WallTime end = after(from, span);
   const std::size_t first = step_at(from);
   const std::size_t last = end == WallTime::max() ? steps_.size() : step_at(end);

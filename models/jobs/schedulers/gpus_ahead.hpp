@@ -9,9 +9,9 @@ namespace athanor {
 
 /// How many GPUs of each type are free from now on if running jobs end when they are expected to, and what is reserved
 /// is used. Counted alone: where they are is up to placement when their time has come.
-class GpuProfile {
+class GpusAhead {
  public:
-  explicit GpuProfile(const ClusterState& state);
+  explicit GpusAhead(const ClusterState& state);
 
   /// The earliest time, not before `from`, from which on as much as the shape asks for is free for so long; max: never.
   WallTime earliest(const Shape& shape, WallTime span, WallTime from) const;
