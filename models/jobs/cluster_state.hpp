@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "models/jobs/inventory.hpp"
@@ -41,6 +44,15 @@ class ClusterState {
   /// Requires is_running(job).
   const RunningJob& running(JobId job) const { return running_[slots_[job]]; }
 
+  /// Running jobs in the order of their expected ends.
+  const std::set<std::pair<WallTime, JobId>>& expected_ends() const { return expected_ends_; }
+
+  /// How long a job is expected to run still, at full speed, whether it waits or runs; 0 where it takes longer than
+  /// expected.
+  WallTime remaining(JobId job) const;
+  /// Whoever simulates says what of its work a job has done at present; nobody: nothing.
+  void ask_for_work(std::function<WallTime(JobId)> work_done) { work_done_ = std::move(work_done); }
+
   /// Places a job and starts it. False: it does not fit now. Requires that it does not run.
   bool start(JobId job);
   /// Starts it on what has been taken for it already.
@@ -69,9 +81,11 @@ class ClusterState {
   WallTime now_;
   std::vector<RunningJob> running_;
   IdVector<JobId, std::uint32_t> slots_;
+  std::set<std::pair<WallTime, JobId>> expected_ends_;
   std::vector<JobId> started_;
   std::vector<JobId> stopped_;
   std::uint64_t surprises_ = 0;
+  std::function<WallTime(JobId)> work_done_;
 };
 
 }  // namespace athanor

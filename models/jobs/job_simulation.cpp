@@ -53,6 +53,14 @@ WallTime JobSimulation::ends_by(JobId job) const {
   return limit > WallTime::max() - since ? WallTime::max() : since + limit;
 }
 
+WallTime JobSimulation::work_done(JobId job) const {
+  const Work& work = works_[job];
+  if (!work.on_nodes || work.has_failed) { return work.progress.work(); }
+  JobProgress now = work.progress;
+  now.advance(state_.now());
+  return now.work();
+}
+
 bool JobSimulation::go_on(JobId job) {
   Work& work = works_[job];
   work.progress.advance(state_.now());

@@ -50,6 +50,8 @@ class JobSimulation {
   /// Whether anything of a job may still happen.
   bool has_work() const;
   WallTime next_instant() const;
+  /// The first multiple of the period that is not before `wanted`, and after the present.
+  WallTime multiple_from(WallTime wanted, WallTime period) const;
   bool is_time_to_schedule() const;
   std::uint64_t push(WallTime when, Due due, std::uint32_t what);
   bool take_events();
@@ -66,6 +68,7 @@ class JobSimulation {
   void pace(JobId job);
   void pace_anew();
   WallTime ends_by(JobId job) const;
+  WallTime work_done(JobId job) const;
   /// What was due of a running job. True: it has ended.
   bool go_on(JobId job);
   /// A scheduler took a job's nodes away.

@@ -23,6 +23,7 @@ JobSimulation::JobSimulation(const JobList& jobs, const NodeList& nodes, Placeme
       standby_(rules.failures.spares, state_.inventory()),
       works_(jobs.size()) {
   run_.outcomes = IdVector<JobId, JobOutcome>(jobs.size());
+  state_.ask_for_work([this](JobId job) { return work_done(job); });
   for (const FailureSource& source : rules.failures.sources) { run_.failures.push_back({source.name}); }
 }
 
@@ -59,11 +60,18 @@ WallTime JobSimulation::next_instant() const {
   if (moves) { next = std::min(next, failures_.next()); }
   const WallTime period = scheduler_.period();
   if (period > WallTime::zero()) {
-    if (pending_) { next = std::min(next, state_.now() - state_.now() % period + period); }
+    const WallTime wanted = pending_ ? state_.now() : scheduler_.next_call(state_);
+    if (wanted != WallTime::max()) { next = std::min(next, multiple_from(wanted, period)); }
   } else {
     next = std::min(next, std::max(scheduler_.next_call(state_), state_.now()));
   }
   return next;
+}
+
+WallTime JobSimulation::multiple_from(WallTime wanted, WallTime period) const {
+  const WallTime after_now = state_.now() - state_.now() % period + period;
+  if (wanted <= after_now) { return after_now; }
+  return wanted % period == WallTime::zero() ? wanted : wanted - wanted % period + period;
 }
 
 bool JobSimulation::is_time_to_schedule() const {
@@ -131,6 +139,9 @@ void JobSimulation::note_usage() {
 void JobSimulation::finish() {
   const bool cut = rules_.horizon != WallTime::max() && has_work() && next_instant() != WallTime::max();
   if (cut) { run_.ended = rules_.horizon; }
+  if (!cut && next_job_.value > 0) {
+    run_.ended = std::max(run_.ended, jobs_.jobs[JobId{next_job_.value - 1}].submitted);
+  }
   run_.usage.end(run_.ended);
   state_.advance(run_.ended);
   for (const RunningJob& running : state_.running()) {

@@ -66,7 +66,7 @@ struct StuckJob {
 struct JobsRun {
   IdVector<JobId, JobOutcome> outcomes;
   Usage usage;
-  WallTime ended;                        ///< the last job's end, or the horizon
+  WallTime ended;                        ///< the last job's end, or submission where that never starts; or the horizon
   std::vector<StuckJob> stuck;           ///< the first of them
   std::vector<FailureAccount> failures;  ///< of each source
   std::uint64_t events = 0;

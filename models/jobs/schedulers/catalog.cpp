@@ -8,10 +8,15 @@ SchedulerEntry scheduler_entry_of();
 
 /// In the order of lists and documentation.
 constexpr SchedulerEntry (*kSchedulers[])() = {
-    scheduler_entry_of<struct Fifo>,                  // fifo
-    scheduler_entry_of<struct ShortestJobFirst>,      // sjf
-    scheduler_entry_of<struct ShortestServiceFirst>,  // qssf
-    scheduler_entry_of<struct Drop>,                  // drop
+    scheduler_entry_of<struct Fifo>,                    // fifo
+    scheduler_entry_of<struct ShortestJobFirst>,        // sjf
+    scheduler_entry_of<struct ShortestServiceFirst>,    // qssf
+    scheduler_entry_of<struct ShortestRemainingFirst>,  // srtf
+    scheduler_entry_of<struct LeastAttainedService>,    // las
+    scheduler_entry_of<struct Slurm>,                   // slurm
+    scheduler_entry_of<struct Kubernetes>,              // kubernetes
+    scheduler_entry_of<struct Kueue>,                   // kueue
+    scheduler_entry_of<struct Drop>,                    // drop
 };
 
 const std::vector<SchedulerEntry>& schedulers() {

@@ -1,7 +1,10 @@
 #include "models/jobs/schedulers/ordered_scheduler.hpp"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
+#include "models/jobs/schedulers/gpus_ahead.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/format.hpp"
 
@@ -11,7 +14,10 @@ using Next = WaitingList::Next;
 
 void visit(Fields& fields, OrderedSettings& settings) {
   fields.optional("backfill", settings.backfill, "What happens to jobs behind one that does not fit",
-                  {{"none", Backfill::none}, {"greedy", Backfill::greedy}, {"easy", Backfill::easy}});
+                  {{"none", Backfill::none},
+                   {"greedy", Backfill::greedy},
+                   {"easy", Backfill::easy},
+                   {"conservative", Backfill::conservative}});
   fields.optional("depth", settings.depth, "How many jobs behind the first are looked at; 0: all");
 }
 
@@ -19,9 +25,7 @@ Turn OrderedScheduler::turn(JobId job, const ClusterState& state) const {
   return {key_(state.job(job), state.jobs()), job};
 }
 
-void OrderedScheduler::enqueue(JobId job, const ClusterState& state) {
-  waiting_.add(turn(job, state), state.job(job).shape);
-}
+void OrderedScheduler::enqueue(JobId job, const ClusterState& state) { waiting_.add(turn(job, state), state.job(job)); }
 
 void OrderedScheduler::withdraw(JobId job, const ClusterState& state) {
   waiting_.remove(turn(job, state), state.job(job).shape);
@@ -30,14 +34,16 @@ void OrderedScheduler::withdraw(JobId job, const ClusterState& state) {
 void OrderedScheduler::schedule(ClusterState& state) {
   if (settings_.backfill == Backfill::greedy) { return start_greedily(state); }
   start_first(state);
-  if (settings_.backfill == Backfill::easy && waiting_.size() > 1) { backfill(state); }
+  if (waiting_.size() < 2) { return; }
+  if (settings_.backfill == Backfill::easy) { backfill(state); }
+  if (settings_.backfill == Backfill::conservative) { plan(state); }
 }
 
 void OrderedScheduler::start_first(ClusterState& state) {
   while (!waiting_.empty()) {
     const Turn first = waiting_.first();
     if (!state.start(first.job)) { return; }
-    waiting_.remove(first, state.job(first.job).shape);
+    start_done(first.job, state);
   }
 }
 
@@ -60,33 +66,81 @@ void OrderedScheduler::backfill(ClusterState& state) {
     surprises_ = state.surprises();
   }
   std::vector<Turn> started;
-  std::vector<bool> only_short(state.jobs().shapes());  // shapes that do not fit beside the reservation
+  const bool ends = reservation_->start != WallTime::max();
+  const WallTime over_in_time = ends ? reservation_->start - state.now() : WallTime::max();
   std::uint32_t looked = 0;
-  waiting_.visit([&](Turn turn) {
+  const auto look = [&](Turn turn) {
     if (turn.job == first) { return Next::job; }
     if (too_deep(++looked)) { return Next::none; }
-    const Job& job = state.job(turn.job);
-    const bool over_in_time =
-        reservation_->start == WallTime::max() || job.expected <= reservation_->start - state.now();
-    if (over_in_time) {
+    if (state.job(turn.job).expected <= over_in_time) {
       if (!state.start(turn.job)) { return Next::no_such; }
       started.push_back(turn);
       return Next::job;
     }
-    if (only_short[job.shape.value]) { return Next::job; }
     const Hold hold(*reservation_, state);
-    if (state.start(turn.job)) {
+    if (!state.start(turn.job)) { return Next::short_one; }
+    started.push_back(turn);
+    return Next::job;
+  };
+  waiting_.visit(look, over_in_time);
+  remove(started, state);
+}
+
+void OrderedScheduler::plan(ClusterState& state) {
+  if (!any_fits(state)) { return; }  // a plan that nobody starts by is made anew before anybody does
+  GpusAhead profile(state);
+  std::vector<Turn> started;
+  std::uint32_t looked = 0;
+  waiting_.visit([&](Turn turn) {
+    if (too_deep(looked++)) { return Next::none; }
+    const Shape& shape = state.jobs().shape(turn.job);
+    const WallTime span = state.job(turn.job).expected;
+    WallTime begin = profile.earliest(shape, span, state.now());
+    if (begin == state.now() && state.start(turn.job)) {
       started.push_back(turn);
-    } else {
-      only_short[job.shape.value] = true;
+    } else if (begin == state.now()) {  // there are enough, but not where it can be placed
+      begin = profile.earliest(shape, span, profile.next_step(begin));
     }
+    if (begin == WallTime::max()) { return Next::job; }
+    profile.reserve(shape, begin, span);
     return Next::job;
   });
   remove(started, state);
 }
 
+void OrderedScheduler::start_done(JobId job, const ClusterState& state) {
+  waiting_.remove(turn(job, state), state.job(job).shape);
+  started(job, state);
+}
+
+void OrderedScheduler::reorder(const ClusterState& state, const std::function<void(JobId)>& change) {
+  std::vector<JobId> all;
+  waiting_.visit([&](Turn turn) {
+    all.push_back(turn.job);
+    return Next::job;
+  });
+  waiting_ = {};
+  for (const JobId job : all) {
+    change(job);
+    waiting_.add(turn(job, state), state.job(job));
+  }
+  reservation_.reset();
+}
+
+bool OrderedScheduler::any_fits(const ClusterState& state) const {
+  const std::uint64_t free = std::uint64_t{state.inventory().free_gpus()} * Inventory::kWhole;
+  bool fits = false;
+  waiting_.visit([&](Turn turn) {
+    const Shape& shape = state.jobs().shape(turn.job);
+    const bool shared = std::any_of(shape.begin(), shape.end(), [](const TaskGroup& g) { return g.each.gpus == 0; });
+    fits = shared || gpu_milli_of(shape) <= free;
+    return fits ? Next::none : Next::no_such;
+  });
+  return fits;
+}
+
 void OrderedScheduler::remove(const std::vector<Turn>& started, const ClusterState& state) {
-  for (const Turn& turn : started) { waiting_.remove(turn, state.job(turn.job).shape); }
+  for (const Turn& turn : started) { start_done(turn.job, state); }
 }
 
 std::string OrderedScheduler::reason(JobId job, const ClusterState& state) const {

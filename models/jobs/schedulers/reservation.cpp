@@ -6,9 +6,6 @@ namespace athanor {
 
 namespace {
 
-/// Of a job that should have ended already: at once.
-WallTime expected_end(const RunningJob& running, WallTime now) { return std::max(running.expected, now); }
-
 /// What is free at present of a share that is taken later.
 std::pair<NodeShare, Demand> free_part(const NodeShare& share, const Demand& demand, const Inventory& inventory) {
   NodeShare held{share.node, share.group, 1, {}};
@@ -28,19 +25,14 @@ std::pair<NodeShare, Demand> free_part(const NodeShare& share, const Demand& dem
 }  // namespace
 
 Reservation Reservation::of(JobId job, ClusterState& state) {
-  std::vector<const RunningJob*> by_end;
-  for (const RunningJob& running : state.running()) { by_end.push_back(&running); }
-  std::sort(by_end.begin(), by_end.end(), [](const RunningJob* a, const RunningJob* b) {
-    return a->expected != b->expected ? a->expected < b->expected : a->job < b->job;
-  });
   const Shape& shape = state.jobs().shape(job);
   const std::uint64_t needed = gpu_milli_of(shape) / Inventory::kWhole;
   Inventory later = state.inventory();
-  for (std::size_t next = 0; next < by_end.size();) {
-    const WallTime end = expected_end(*by_end[next], state.now());
-    if (end == WallTime::max()) { break; }
-    for (; next < by_end.size() && expected_end(*by_end[next], state.now()) == end; ++next) {
-      later.give_back(by_end[next]->where, state.jobs().shape(by_end[next]->job));
+  const auto& ends = state.expected_ends();
+  for (auto next = ends.begin(); next != ends.end() && next->first != WallTime::max();) {
+    const WallTime end = std::max(next->first, state.now());  // of a job that should have ended already: at once
+    for (; next != ends.end() && std::max(next->first, state.now()) == end; ++next) {
+      later.give_back(state.running(next->second).where, state.jobs().shape(next->second));
     }
     if (later.free_gpus() < needed) { continue; }
     if (auto where = state.placement().place(shape, later)) { return {job, end, std::move(*where)}; }

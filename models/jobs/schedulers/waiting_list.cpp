@@ -1,32 +1,28 @@
 #include "models/jobs/schedulers/waiting_list.hpp"
 
-#include "sim/check.hpp"
-
 namespace athanor {
 
-void WaitingList::add(Turn turn, ShapeId shape) {
-  if (by_shape_.size() <= shape.value) { by_shape_.resize(shape.value + 1); }
-  std::set<Turn>& alike = by_shape_[shape.value];
+void WaitingList::add(Turn turn, const Job& job) {
+  if (by_shape_.size() <= job.shape.value) { by_shape_.resize(job.shape.value + 1); }
+  TurnList& alike = by_shape_[job.shape.value];
   if (alike.empty()) {
-    heads_.insert({turn, shape});
-  } else if (turn < *alike.begin()) {
-    heads_.erase({*alike.begin(), shape});
-    heads_.insert({turn, shape});
+    heads_.insert({turn, job.shape});
+  } else if (turn < alike.first()) {
+    heads_.erase({alike.first(), job.shape});
+    heads_.insert({turn, job.shape});
   }
-  require(alike.insert(turn).second, "job {} waits twice", turn.job.value);
+  alike.add(turn, job.expected);
   ++size_;
 }
 
 void WaitingList::remove(Turn turn, ShapeId shape) {
-  std::set<Turn>& alike = by_shape_[shape.value];
-  const auto at = alike.find(turn);
-  require(at != alike.end(), "job {} does not wait", turn.job.value);
-  const bool first = at == alike.begin();
-  alike.erase(at);
+  TurnList& alike = by_shape_[shape.value];
+  const bool first = !alike.empty() && turn == alike.first();
+  alike.remove(turn);
   --size_;
   if (!first) { return; }
   heads_.erase({turn, shape});
-  if (!alike.empty()) { heads_.insert({*alike.begin(), shape}); }
+  if (!alike.empty()) { heads_.insert({alike.first(), shape}); }
 }
 
 }  // namespace athanor

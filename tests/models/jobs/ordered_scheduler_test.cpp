@@ -91,6 +91,27 @@ TEST_CASE("a job is backfilled where it is over in time or leaves enough, and no
   CHECK(begin_of_third({0, 1000, 1}, 5) == wall_seconds(0));   // a fifth GPU that the second job does not need
 }
 
+TEST_CASE("with conservative backfill each job begins at the earliest that those before it leave, and never later") {
+  std::mt19937_64 random(17);
+  constexpr std::int64_t kEnd = 30'000;
+  for (int round = 0; round < 20; ++round) {
+    const std::vector<SmallJob> jobs = random_jobs(random, 150, 16);
+    // Second by second: each job, when it is submitted, takes the first stretch of its length that is free.
+    std::vector<std::uint32_t> used(kEnd);
+    const JobList list = list_of(jobs);
+    const JobsRun run = run_of(list, equal_nodes(1, 16), "fifo", R"({"backfill": "conservative"})");
+    for (const JobId id : list.jobs.ids()) {
+      const SmallJob& job = jobs[id.value];
+      std::int64_t begin = job.submitted;
+      for (std::int64_t at = begin; at < begin + job.duration; ++at) {
+        if (used[static_cast<std::size_t>(at)] + job.gpus > 16) { begin = at + 1; }
+      }
+      for (std::int64_t at = begin; at < begin + job.duration; ++at) { used[static_cast<std::size_t>(at)] += job.gpus; }
+      CHECK(run.outcomes[id].started == wall_seconds(begin));
+    }
+  }
+}
+
 TEST_CASE("a job that ends before it was expected to lets the first begin sooner") {
   const std::vector<SmallJob> jobs = {{0, 10, 4, 100}, {0, 10, 4}, {1, 80, 1}};
   const JobsRun run = run_of(list_of(jobs), equal_nodes(1, 4), "fifo");

@@ -1,0 +1,131 @@
+#include "models/jobs/schedulers/ranked_scheduler.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "models/jobs/schedulers/gpu_count.hpp"
+#include "models/jobs/schedulers/preemption.hpp"
+
+namespace athanor {
+
+using Next = WaitingList::Next;
+
+namespace {
+
+/// Takes exactly these GPUs. False: they are not all free, and nothing is taken.
+bool retake(const Allocation& where, const Shape& shape, Inventory& inventory) {
+  Allocation taken;
+  for (const NodeShare& share : where) {
+    const Demand& each = shape[share.group].each;
+    const bool free = each.gpu_milli > 0 ? inventory.free_milli(share.node, share.gpus.least()) >= each.gpu_milli
+                                         : (share.gpus - inventory.free_gpus(share.node)).empty();
+    if (!free || inventory.room(share.node, each) < share.tasks) {
+      inventory.give_back(taken, shape);
+      return false;
+    }
+    inventory.take(share, each);
+    taken.push_back(share);
+  }
+  return true;
+}
+
+/// Starts what fits of the chosen when the losers, in the order of their turns, are gone. Those whose GPUs nobody got
+/// keep them.
+void replace(const std::vector<JobId>& losers, const std::vector<Turn>& chosen, ClusterState& state) {
+  Inventory later = state.inventory();
+  for (const JobId job : losers) { later.give_back(state.running(job).where, state.jobs().shape(job)); }
+  std::vector<std::pair<JobId, Allocation>> placed;
+  std::vector<bool> unfit(state.jobs().shapes());
+  for (const Turn& turn : chosen) {
+    const ShapeId shape = state.job(turn.job).shape;
+    if (unfit[shape.value]) { continue; }
+    auto where = state.placement().place(state.jobs().shape(shape), later);
+    unfit[shape.value] = !where.has_value();
+    if (where) { placed.emplace_back(turn.job, std::move(*where)); }
+  }
+  for (const JobId job : losers) {
+    if (!retake(state.running(job).where, state.jobs().shape(job), later)) { state.stop(job); }
+  }
+  for (auto& [job, where] : placed) {
+    state.inventory().take(where, state.jobs().shape(job));
+    state.start(job, std::move(where));
+  }
+}
+
+}  // namespace
+
+void RankedScheduler::enqueue(JobId job, const ClusterState& state) { waiting_.add(turn(job, state), state.job(job)); }
+
+void RankedScheduler::withdraw(JobId job, const ClusterState& state) {
+  waiting_.remove(turn(job, state), state.job(job).shape);
+}
+
+void RankedScheduler::move(Turn from, Turn to, const ClusterState& state) {
+  waiting_.remove(from, state.job(from.job).shape);
+  waiting_.add(to, state.job(to.job));
+}
+
+std::vector<Turn> RankedScheduler::running_turns(const ClusterState& state) const {
+  std::vector<Turn> turns;
+  for (const RunningJob& running : state.running()) { turns.push_back(turn(running.job, state)); }
+  std::sort(turns.begin(), turns.end());
+  return turns;
+}
+
+bool RankedScheduler::start_without_losers(ClusterState& state) {
+  while (!waiting_.empty()) {
+    const Turn first = waiting_.first();
+    if (!state.start(first.job)) { return false; }
+    waiting_.remove(first, state.job(first.job).shape);
+  }
+  return true;
+}
+
+void RankedScheduler::schedule(ClusterState& state) {
+  if (start_without_losers(state)) { return; }
+  const std::vector<Turn> running = running_turns(state);
+  GpuCount left = GpuCount::of_all(state);
+  std::vector<Turn> chosen;
+  std::vector<JobId> losers;
+  std::size_t next = 0;
+  const auto keep_before = [&](Turn turn) {
+    for (; next < running.size() && running[next] < turn; ++next) {
+      if (!left.take(state.jobs().shape(running[next].job), state.inventory())) { losers.push_back(running[next].job); }
+    }
+  };
+  waiting_.visit([&](Turn turn) {
+    keep_before(turn);
+    if (!left.take(state.jobs().shape(turn.job), state.inventory())) { return Next::no_such; }
+    chosen.push_back(turn);
+    return Next::job;
+  });
+  if (chosen.empty()) { return; }
+  keep_before({INT64_MAX, JobId{UINT32_MAX}});
+  replace(losers, chosen, state);
+  for (const Turn& turn : chosen) {
+    if (state.is_running(turn.job) || start_in_place_of(running_behind(turn, state), turn.job, state)) {
+      waiting_.remove(turn, state.job(turn.job).shape);
+    }
+  }
+}
+
+std::vector<JobId> RankedScheduler::running_behind(Turn turn, const ClusterState& state) const {
+  std::vector<JobId> behind;
+  for (std::vector<Turn> running = running_turns(state); !running.empty() && turn < running.back();
+       running.pop_back()) {
+    behind.push_back(running.back().job);
+  }
+  return behind;
+}
+
+std::string RankedScheduler::reason(JobId job, const ClusterState& state) const {
+  const std::uint64_t milli = gpu_milli_of(state.jobs().shape(job));
+  std::size_t before = 0;
+  for (const RunningJob& running : state.running()) { before += turn(running.job, state) < turn(job, state) ? 1 : 0; }
+  return fmt::format("waits for {} GPUs, {} running jobs come before it and {} GPUs are free",
+                     static_cast<double>(milli) / Inventory::kWhole, before, state.inventory().free_gpus());
+}
+
+}  // namespace athanor
