@@ -1,8 +1,8 @@
 #include "models/jobs/cluster_state.hpp"
 
-#include "models/jobs/placement/node_search.hpp"
 #include <algorithm>
 
+#include "models/jobs/placement/node_search.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {

@@ -12,7 +12,7 @@ namespace athanor {
 
 namespace {
 
-std::uint32_t number(const Table& table, std::size_t column, std::uint32_t most) {
+std::uint32_t number(const LogTable& table, std::size_t column, std::uint32_t most) {
   const std::string_view text = table.field(column);
   const auto value = whole_number_of(text);
   if (value && *value >= 0 && *value <= most) { return static_cast<std::uint32_t>(*value); }
@@ -30,7 +30,7 @@ std::uint16_t index_of(std::string_view name, std::vector<std::string>& all) {
 /// Alibaba's cluster-trace-gpu-v2023: sn, cpu_milli, memory_mib, gpu (how many), model.
 NodeList read_openb(const std::string& path) {
   constexpr std::uint32_t kMost = Node::kUnlimited - 1;
-  Table table(path, {});
+  LogTable table(path, {});
   const std::size_t sn = table.column("sn");
   const std::size_t cpu_milli = table.column("cpu_milli");
   const std::size_t memory_mib = table.column("memory_mib");

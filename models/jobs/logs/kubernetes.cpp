@@ -55,7 +55,7 @@ void check_times(const std::vector<KubeJob>& jobs) {
 
 /// Manifests of jobs as users hand them to Kubernetes. They say nothing of how long a job runs: a key or an annotation
 /// does.
-struct Kubernetes final : LogFormat {
+struct KubernetesObjects final : LogFormat {
   static constexpr std::string_view kName = "kubernetes";
   static constexpr std::string_view kMeaning =
       "YAML of PyTorchJob, MPIJob, TFJob, Volcano's Job, Job, JobSet, PodGroup";
@@ -93,6 +93,6 @@ struct Kubernetes final : LogFormat {
   std::optional<WallTime> duration_;
 };
 
-template LogFormatEntry log_format_entry_of<Kubernetes>();
+template LogFormatEntry log_format_entry_of<KubernetesObjects>();
 
 }  // namespace athanor

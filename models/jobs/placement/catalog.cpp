@@ -8,18 +8,18 @@ PlacementEntry placement_entry_of();
 
 /// In the order of lists and documentation.
 constexpr PlacementEntry (*kPlacements[])() = {
-    placement_entry_of<struct BestFit>,        // best_fit
-    placement_entry_of<struct FirstFit>,       // first_fit
-    placement_entry_of<struct Consolidate>,    // consolidate
-    placement_entry_of<struct Spread>,         // spread
-    placement_entry_of<struct RandomNode>,     // random
-    placement_entry_of<struct DotProduct>,     // dot_product
-    placement_entry_of<struct GpuClustering>,  // gpu_clustering
-    placement_entry_of<struct GpuPacking>,     // gpu_packing
-    placement_entry_of<struct ScoredBestFit>,  // scored_best_fit
-    placement_entry_of<struct Fgd>,            // fgd
-    placement_entry_of<struct Topology>,       // topology
-    placement_entry_of<struct GpuPartitions>,  // gpu_partitions
+    placement_entry_of<struct BestFit>,            // best_fit
+    placement_entry_of<struct FirstFit>,           // first_fit
+    placement_entry_of<struct Consolidate>,        // consolidate
+    placement_entry_of<struct SpreadPlacement>,    // spread
+    placement_entry_of<struct RandomNode>,         // random
+    placement_entry_of<struct DotProduct>,         // dot_product
+    placement_entry_of<struct GpuClustering>,      // gpu_clustering
+    placement_entry_of<struct GpuPacking>,         // gpu_packing
+    placement_entry_of<struct ScoredBestFit>,      // scored_best_fit
+    placement_entry_of<struct Fgd>,                // fgd
+    placement_entry_of<struct TopologyPlacement>,  // topology
+    placement_entry_of<struct GpuPartitions>,      // gpu_partitions
 };
 
 const std::vector<PlacementEntry>& placements() {

@@ -18,7 +18,7 @@ class SpreadPolicy final : public GroupPlacement {
 
 }  // namespace
 
-struct Spread final : PlacementKind {
+struct SpreadPlacement final : PlacementKind {
   static constexpr std::string_view kName = "spread";
   static constexpr std::string_view kMeaning = "each task on the node with the most free GPUs";
   std::unique_ptr<PlacementPolicy> make(const NodeList& /*nodes*/, const JobList& /*jobs*/,
@@ -27,6 +27,6 @@ struct Spread final : PlacementKind {
   }
 };
 
-template PlacementEntry placement_entry_of<Spread>();
+template PlacementEntry placement_entry_of<SpreadPlacement>();
 
 }  // namespace athanor

@@ -167,7 +167,7 @@ class TopologyPolicy final : public PlacementPolicy {
 
 }  // namespace
 
-struct Topology final : PlacementKind {
+struct TopologyPlacement final : PlacementKind {
   static constexpr std::string_view kName = "topology";
   static constexpr std::string_view kMeaning =
       "below the lowest switch that takes the job, on as few leaves and nodes as possible (Volcano, Kueue, Slurm)";
@@ -207,6 +207,6 @@ struct Topology final : PlacementKind {
   }
 };
 
-template PlacementEntry placement_entry_of<Topology>();
+template PlacementEntry placement_entry_of<TopologyPlacement>();
 
 }  // namespace athanor

@@ -48,7 +48,7 @@ TEST_CASE("a shorter job takes the GPU of a longer one, which goes on where it w
   CHECK(run.outcomes[JobId{1}].ended == wall_seconds(30));
   CHECK(run.outcomes[JobId{0}].ended == wall_seconds(120));
   CHECK(run.outcomes[JobId{0}].starts == 2);
-  CHECK(run.outcomes[JobId{0}].ran == wall_seconds(100));
+  CHECK(run.outcomes[JobId{0}].ran() == wall_seconds(100));
 }
 
 TEST_CASE("a job that has nearly ended keeps its GPU from a shorter one") {

@@ -17,11 +17,11 @@ using namespace athanor;
 
 namespace {
 
-const std::string kData = "tests/models/jobs/data/";
+const std::string kData = "scenarios/jobs/logs/";
 
 /// What Alibaba's pods ask for, without their times.
 JobList pods_of(const std::string& path) {
-  Table table(path, {});
+  LogTable table(path, {});
   JobList list;
   const auto number = [&](std::string_view column) {
     return static_cast<std::uint32_t>(*whole_number_of(table.field(table.column(column))));
@@ -239,7 +239,7 @@ TEST_CASE(
   const NodeList nodes = node_formats().front().read(kData + "openb_nodes.csv");
   CHECK(nodes.count() == 1213);
   CHECK(nodes.gpus() == 6212);
-  const JobList pods = pods_of(kData + "openb_pods_all.csv.gz");
+  const JobList pods = pods_of(kData + "openb_pods.csv.gz");
   CHECK(pods.size() == 8152);
   const std::map<std::string, double> published{{"random", 87.47},          {"dot_product", 90.85},
                                                 {"gpu_clustering", 91.88},  {"gpu_packing", 92.00},

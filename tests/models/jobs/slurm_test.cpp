@@ -67,7 +67,7 @@ TEST_CASE("users with fair shares of 3 to 1 have GPU time in that proportion whi
                              R"(, "shares": 3}], "fair_share": ")" + kind + R"("})";
     const JobsRun run = run_of(list, equal_nodes(1, 8), "slurm", keys, "best_fit", rules);
     double had[2] = {0, 0};
-    for (const JobId job : list.jobs.ids()) { had[job.value % 2] += seconds(run.outcomes[job].ran); }
+    for (const JobId job : list.jobs.ids()) { had[job.value % 2] += seconds(run.outcomes[job].ran()); }
     return had[0] / had[1];
   };
   CHECK(ratio("tree", false) == doctest::Approx(3).epsilon(0.05));
