@@ -333,8 +333,8 @@ std::vector<const Column*> SharedClusterExperiment::columns(bool seeds) const {
 }
 
 std::vector<const Column*> SharedClusterExperiment::figures() {
-  return {&kScheduler,   &kPlacement, &kCompletionMean, &kWaitMean,     &kWaitP99,
-          &kUtilisation, &kFairness,  &kGoodput,        &kEffectiveTime};
+  return {&kWorkload, &kScheduler,   &kPlacement, &kCompletionMean, &kWaitMean,
+          &kWaitP99,  &kUtilisation, &kFairness,  &kGoodput,        &kEffectiveTime};
 }
 
 std::vector<std::pair<std::string, std::string>> SharedClusterExperiment::description(

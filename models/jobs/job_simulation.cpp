@@ -34,7 +34,7 @@ void JobSimulation::start_anew(JobId job, WallTime interval) {
 void JobSimulation::pace(JobId job) {
   Work& work = works_[job];
   if (work.has_failed) { return; }
-  const Pace pace = speeds_.pace(state_.running(job), work.progress.work(), state_);
+  const JobPace pace = speeds_.pace(state_.running(job), work.progress.work(), state_);
   work.progress.set_speed(pace.speed);
   const WallTime target = std::min(pace.until, jobs_.jobs[job].duration);
   work.due = push(std::min(work.progress.when(target), ends_by(job)), Due::job, job.value);

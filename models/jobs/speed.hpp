@@ -37,7 +37,7 @@ struct Speed {
 };
 
 /// How fast a job goes on, and up to where that holds if nothing else happens.
-struct Pace {
+struct JobPace {
   Speed speed;
   WallTime until = WallTime::max();  ///< of its work, counted from its beginning
 };
@@ -47,7 +47,7 @@ class SpeedModel {
  public:
   virtual ~SpeedModel() = default;
   /// Of a running job that has done so much of its work.
-  virtual Pace pace(const RunningJob& running, WallTime done, const ClusterState& state) = 0;
+  virtual JobPace pace(const RunningJob& running, WallTime done, const ClusterState& state) = 0;
   /// Does it depend on which other jobs run? Then all are asked whenever one starts or ends.
   virtual bool depends_on_others() const { return false; }
 };
@@ -55,7 +55,7 @@ class SpeedModel {
 /// Every job works at full speed wherever it is.
 class FullSpeed final : public SpeedModel {
  public:
-  Pace pace(const RunningJob& /*running*/, WallTime /*done*/, const ClusterState& /*state*/) override { return {}; }
+  JobPace pace(const RunningJob& /*running*/, WallTime /*done*/, const ClusterState& /*state*/) override { return {}; }
 };
 
 }  // namespace athanor
