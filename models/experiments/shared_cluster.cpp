@@ -24,12 +24,12 @@ constexpr Column kScheduler{.key = "scheduler",
 constexpr Column kPlacement{.key = "placement",
                             .role = ColumnRole::choice,
                             .shown = {.in_reports = Shown::Report::word}};  ///< the policy of placement
-constexpr Column kJobs{"jobs", "jobs", "", 8, Format::count};               ///< submitted
-constexpr Column kCompleted{"completed", "done", "", 8, Format::count};     ///< ended by themselves
-constexpr Column kTimedOut{"timed_out"};                                    ///< ended by their limits
-constexpr Column kNeverStarted{"never_started"};                            ///< submitted, and waiting to the end
-constexpr Column kQueued{"queued", "queued", "", 8, Format::count};         ///< did not start at once
-constexpr Column kRestarts{"restarts"};                                     ///< starts of jobs beyond their first
+constexpr Column kSubmitted{"submitted", "jobs", "", 8, Format::count};  ///< jobs, within the time that was simulated
+constexpr Column kCompleted{"completed", "done", "", 8, Format::count};  ///< ended by themselves
+constexpr Column kTimedOut{"timed_out"};                                 ///< ended by their limits
+constexpr Column kNeverStarted{"never_started"};                         ///< submitted, and waiting to the end
+constexpr Column kQueued{"queued", "queued", "", 8, Format::count};      ///< did not start at once
+constexpr Column kRestarts{"restarts"};                                  ///< starts of jobs beyond their first
 constexpr Column kCompletionMean{
     .key = "completion_s_mean",
     .head = "completion",
@@ -113,7 +113,7 @@ constexpr Column kCompletionP5{"completion_s_p5"};    ///< of several seeds: 5th
 constexpr Column kCompletionP95{"completion_s_p95"};  ///< of several seeds: 95th percentile
 
 void put_summary(const JobsSummary& summary, Record& record) {
-  record.put(kJobs, summary.submitted);
+  record.put(kSubmitted, summary.submitted);
   record.put(kCompleted, summary.completed);
   record.put(kTimedOut, summary.timed_out);
   record.put(kNeverStarted, summary.submitted - summary.started);
@@ -323,8 +323,8 @@ const RepetitionSummary* SharedClusterExperiment::repetitions() const {
 }
 
 std::vector<const Column*> SharedClusterExperiment::columns(bool seeds) const {
-  std::vector<const Column*> columns{&kJobs,    &kCompleted, &kQueued,         &kWaitMean,     &kWaitMedian,
-                                     &kWaitP99, &kWaitMost,  &kCompletionMean, &kSlowdownMean, &kUtilisation};
+  std::vector<const Column*> columns{&kSubmitted, &kCompleted, &kQueued,         &kWaitMean,     &kWaitMedian,
+                                     &kWaitP99,   &kWaitMost,  &kCompletionMean, &kSlowdownMean, &kUtilisation};
   const bool fails = !workload_.rules.failures.sources.empty();
   if (fails) { columns.insert(columns.end(), {&kInterruptions, &kGoodput, &kEffectiveTime}); }
   if (seeds && fails) { columns.insert(columns.end(), {&kEffectiveTimeP5, &kEffectiveTimeP95}); }

@@ -66,7 +66,14 @@ void visit_kind(FieldValue& value, const std::vector<Entry>& catalog, std::strin
   const auto by_name = [&](FieldValue& text) {
     std::string chosen = name;
     text.visit(chosen, OneOf{names});
-    if (text.ok()) { choose(chosen); }
+    if (!text.ok()) { return; }
+    choose(chosen);
+    Problems lacking;
+    read_document(Document::parse("{}", ""), lacking, [&](Fields& fields) { kind->visit(fields); });
+    if (lacking.empty()) { return; }
+    text.problem("missing-key",
+                 fmt::format("'{}' alone does not say enough: {}", chosen, lacking.list().front().message),
+                 fmt::format(R"(write an object with "kind": "{}" and that key)", chosen));
   };
   const auto by_kind = [&](FieldValue& object) {
     object.object([&](Fields& fields) {
