@@ -8,6 +8,7 @@
 
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/table.hpp"
+#include "models/jobs/job_timeline.hpp"
 #include "models/jobs/summary.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
@@ -109,8 +110,10 @@ constexpr Column kEffectiveTimeP5{"effective_time_p5", "p5", "(%)", 6,
                                   Format::percent};  ///< of several seeds: 5th percentile
 constexpr Column kEffectiveTimeP95{"effective_time_p95", "p95", "(%)", 6,
                                    Format::percent};  ///< of several seeds: 95th percentile
-constexpr Column kCompletionP5{"completion_s_p5"};    ///< of several seeds: 5th percentile
-constexpr Column kCompletionP95{"completion_s_p95"};  ///< of several seeds: 95th percentile
+constexpr Column kCompletionP5{"completion_s_p5", "p5", "(s)", 11,
+                               Format::one_decimal};  ///< of several seeds: 5th percentile
+constexpr Column kCompletionP95{"completion_s_p95", "p95", "(s)", 11,
+                                Format::one_decimal};  ///< of several seeds: 95th percentile
 
 void put_summary(const JobsSummary& summary, Record& record) {
   record.put(kSubmitted, summary.submitted);
@@ -237,15 +240,16 @@ std::string per_job_names() {
          "nodes\n";
 }
 
-JobsRun SharedClusterExperiment::simulate(const Platform& platform, const RunOptions& options) const {
-  const JobList& jobs = *workload_.jobs;
+JobsRun SharedClusterExperiment::simulate(const JobList& jobs, const Platform& platform,
+                                          const RunOptions& options) const {
   const auto placement = workload_.placement->make(*workload_.nodes, jobs, platform.seed);
   const auto scheduler = workload_.scheduler->make(jobs, *workload_.nodes);
-  FullSpeed speeds;
+  const std::unique_ptr<SpeedModel> speeds = workload_.speeds();
   JobsRules rules = workload_.rules;
   rules.seed = platform.seed;
   rules.keep_allocations = options.per_job;
-  return simulate_jobs(jobs, *workload_.nodes, *placement, *scheduler, speeds, rules, options.stop);
+  rules.keep_stints = options.timeline != nullptr;
+  return simulate_jobs(jobs, *workload_.nodes, *placement, *scheduler, *speeds, rules, options.stop);
 }
 
 std::span<const Bytes> SharedClusterExperiment::sizes() const {
@@ -258,8 +262,9 @@ std::string SharedClusterExperiment::label(Bytes /*size*/) const {
 }
 
 std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
-  const JobList& jobs = *workload_.jobs;
-  const JobsRun done = simulate(run.platform, run.options);
+  const std::shared_ptr<const JobList> list = workload_.jobs_of(run.platform.seed);
+  const JobList& jobs = *list;
+  const JobsRun done = simulate(jobs, run.platform, run.options);
   Record record = run.head;
   record.put(kWorkload, jobs_text());
   record.put(kScheduler, variant());
@@ -279,6 +284,7 @@ std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
   if (run.options.per_job) {
     record.per_job = job_lines(jobs, done, fmt::format("{},{},", csv_field(run.head.string(kCase)), run.platform.seed));
   }
+  if (run.options.timeline != nullptr) { draw(done, jobs, *workload_.nodes, *run.options.timeline); }
   record.effort = fmt::format("{} jobs, {} events", jobs.size(), done.events);
   return {record};
 }
@@ -358,9 +364,8 @@ std::vector<std::string> SharedClusterExperiment::warnings(const Platform& /*pla
 
 std::string SharedClusterExperiment::refusal(const Platform& /*platform*/, Ability ability) const {
   switch (ability) {
-    case Ability::per_job: return "";
-    case Ability::timeline:
-      return "--trace draws primitives of collectives, and a workload of jobs has none; use --per-job";
+    case Ability::per_job:
+    case Ability::timeline: return "";
     case Ability::flows: return "--flows writes the messages of traffic, and this is none; use --per-job";
     case Ability::ports:
       return "--ports counts what a simulated network carries, and jobs of given durations use none; leave it out";

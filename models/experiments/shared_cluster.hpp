@@ -16,7 +16,7 @@ class SharedClusterExperiment : public Experiment {
 
   const WorkloadConfig& workload() const { return workload_; }
   /// Throws Interrupted.
-  JobsRun simulate(const Platform& platform, const RunOptions& options) const;
+  JobsRun simulate(const JobList& jobs, const Platform& platform, const RunOptions& options) const;
 
   std::string_view subject() const override { return "workload"; }
   std::string variant() const override { return workload_.scheduler_name; }

@@ -71,6 +71,7 @@ bool JobSimulation::release(JobId job) {
   run_.outcomes[job].time.detecting += detecting;
   run_.failures[work.cause].lost_gpu_seconds += seconds(detecting) * gpus_of(job);
   if (rules_.failures.restart == Restart::in_place && state_.replace_closed(job)) {
+    note_stint(job);
     start_anew(job, work.interval);
     return false;
   }

@@ -20,7 +20,7 @@ void JobSimulation::start_anew(JobId job, WallTime interval) {
   const bool again = outcome.starts++ > 0;
   if (!again) { outcome.started = state_.now(); }
   outcome.state = JobState::running;
-  if (rules_.keep_allocations) { outcome.where = state_.running(job).where; }
+  if (rules_.keep_allocations || rules_.keep_stints) { outcome.where = state_.running(job).where; }
   const WallTime overhead = again ? rules_.restart_overhead : WallTime{};
   work.interval = interval;
   work.progress.begin(state_.now(), overhead, interval, rules_.checkpoints.write, rules_.checkpoints.persist);
@@ -100,8 +100,14 @@ void JobSimulation::lose_nodes(JobId job) {
   if (!state_.is_running(job)) { scheduler_.enqueue(job, state_); }
 }
 
+void JobSimulation::note_stint(JobId job) {
+  if (!rules_.keep_stints) { return; }
+  run_.stints.push_back({job, works_[job].since, state_.now(), run_.outcomes[job].where});
+}
+
 void JobSimulation::leave(JobId job) {
   Work& work = works_[job];
+  note_stint(job);
   work.on_nodes = false;
   work.due = 0;
   work.failure = 0;

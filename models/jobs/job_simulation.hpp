@@ -73,6 +73,7 @@ class JobSimulation {
   bool go_on(JobId job);
   /// A scheduler took a job's nodes away.
   void lose_nodes(JobId job);
+  void note_stint(JobId job);
   void leave(JobId job);
   /// Brings a job's progress up to the present, and notes what the time since its start was beside work.
   void close_account(JobId job);

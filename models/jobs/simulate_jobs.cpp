@@ -151,6 +151,7 @@ void JobSimulation::finish() {
     } else {
       close_account(running.job);
     }
+    note_stint(running.job);
     run_.outcomes[running.job].time.useful = work.progress.done().time;
   }
   for (const JobId job : jobs_.jobs.ids()) {

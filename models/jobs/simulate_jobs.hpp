@@ -49,6 +49,14 @@ struct JobOutcome {
   WallTime ran() const { return time.all(); }
 };
 
+/// One stay of a job on nodes, from a start to its end, its next failure or the loss of its nodes.
+struct JobStint {
+  JobId job;
+  WallTime since;
+  WallTime until;
+  Allocation where;
+};
+
 /// What one source of failures did.
 struct FailureAccount {
   std::string name;
@@ -69,6 +77,7 @@ struct JobsRun {
   WallTime ended;                        ///< the last job's end, or submission where that never starts; or the horizon
   std::vector<StuckJob> stuck;           ///< the first of them
   std::vector<FailureAccount> failures;  ///< of each source
+  std::vector<JobStint> stints;          ///< in the order of their ends; kept where asked for
   std::uint64_t events = 0;
 };
 
@@ -83,6 +92,7 @@ struct JobsRules {
   CheckpointRules checkpoints;
   FailureRules failures;
   std::uint64_t seed = 1;         ///< of failures
+  bool keep_stints = false;       ///< JobsRun::stints, and allocations
   bool keep_allocations = false;  ///< JobOutcome::where
 };
 

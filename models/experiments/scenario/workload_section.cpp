@@ -7,6 +7,7 @@
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/shared_cluster.hpp"
 #include "models/jobs/nodes_of_cluster.hpp"
+#include "models/jobs/tier_speed.hpp"
 #include "sim/format.hpp"
 #include "sim/words.hpp"
 #include "topologies/cluster.hpp"
@@ -16,42 +17,6 @@ namespace athanor {
 namespace {
 
 using Type = FieldValue::Form::Type;
-
-void visit(Fields& fields, WorkloadTasks& tasks) {
-  fields.optional("count", tasks.count, "How many are alike", {1, 1'000'000});
-  fields.optional("gpus", tasks.gpus, "Whole GPUs of each", {0, GpuSet::kMost});
-  fields.optional("gpu_milli", tasks.gpu_milli, "Thousandths of one GPU that each shares, in place of whole ones",
-                  {1, 999});
-  fields.optional("cpu_milli", tasks.cpu_milli, "Thousandths of a core of each");
-  fields.optional("memory", tasks.memory, "Of the node, of each");
-  fields.optional("nics", tasks.nics, "NICs that each has to itself");
-}
-
-void visit(Fields& fields, WorkloadJob& job) {
-  fields.optional("name", job.name, "Absent: its number");
-  fields.optional("user", job.user, "Whose it is");
-  fields.optional("queue", job.queue, "That it is submitted to");
-  fields.optional("submitted", job.submitted, "When it is submitted, from the beginning on");
-  fields.required("duration", job.duration, "How long it runs undisturbed, at full speed", {WallTime{1}});
-  fields.optional("limit", job.limit, "After so long it is ended", {WallTime{1}});
-  fields.optional("expected", job.expected,
-                  "How long it runs as far as schedulers know; absent: its limit, else its duration", {WallTime{1}});
-  fields.optional("gpus", job.gpus, "GPUs, each with a task of its own; or \"tasks\"", {1, 1'000'000});
-  fields.optional_list("tasks", job.tasks, "What begins together", [](Fields& f, WorkloadTasks& t) { visit(f, t); });
-  fields.optional("gpu_types", job.gpu_types, "Names of GPUs, one of which it needs; absent: any");
-  fields.optional("priority", job.priority, "The higher the sooner, where the scheduler asks for it",
-                  {-1'000'000'000, 1'000'000'000});
-  fields.optional("count", job.count, "So many such jobs", {1, 10'000'000});
-  job.place = fields.place();
-  if (fields.ok() && job.gpus.has_value() == !job.tasks.empty()) {
-    fields.problem("", "conflict", "a job has either \"gpus\" or \"tasks\"", R"(as in "gpus": 8)");
-  }
-  for (const WorkloadTasks& tasks : job.tasks) {
-    if (tasks.gpu_milli && tasks.gpus > 1) {
-      fields.problem("tasks", "conflict", "a task that shares a GPU has no others", "leave out \"gpus\"");
-    }
-  }
-}
 
 /// One of a catalog, by its name or as an object with its "kind" and its keys.
 template <class Entry, class Kind>
@@ -157,6 +122,17 @@ void visit_jobs(FieldValue& value, WorkloadConfig& workload) {
 
 }  // namespace
 
+std::shared_ptr<const JobList> WorkloadConfig::jobs_of(std::uint64_t seed) const {
+  return arrivals ? std::make_shared<const JobList>(list_of(*arrivals, seed)) : jobs;
+}
+
+std::unique_ptr<SpeedModel> WorkloadConfig::speeds() const {
+  if (speed_by_distance.empty()) { return std::make_unique<FullSpeed>(); }
+  std::vector<double> by_tier;
+  for (const Ratio& speed : speed_by_distance) { by_tier.push_back(to_double(speed)); }
+  return std::make_unique<TierSpeed>(by_tier);
+}
+
 void visit(Fields& fields, WorkloadConfig& workload) {
   if (!workload.scheduler) {
     workload.scheduler_name = schedulers().front().name;
@@ -164,8 +140,15 @@ void visit(Fields& fields, WorkloadConfig& workload) {
     workload.placement_name = placements().front().name;
     workload.placement = placements().front().make();
   }
-  fields.required_value("jobs", "A list of jobs, or a file of them",
+  fields.optional_value("jobs", "A list of jobs, or a file of them; or \"arrivals\"",
                         [&](FieldValue& value) { visit_jobs(value, workload); });
+  fields.optional_object("arrivals", workload.arrivals, "Jobs that are drawn, by the seed of the case",
+                         [](Fields& f, WorkloadArrivals& arrivals) { visit(f, arrivals); });
+  if (fields.reading() && fields.has("jobs") == fields.has("arrivals")) {
+    fields.problem("", fields.has("jobs") ? "conflict" : "missing-key",
+                   "a workload has either \"jobs\" or \"arrivals\"",
+                   R"(as in "jobs": [{"gpus": 8, "duration": "1h"}])");
+  }
   fields.optional_object("nodes", workload.details, "What nodes have beside what the fabric says",
                          [](Fields& f, WorkloadNodes& nodes) { visit(f, nodes); });
   fields.optional_value(
@@ -180,6 +163,9 @@ void visit(Fields& fields, WorkloadConfig& workload) {
                   "Without progress, at each start of a job but its first");
   fields.optional("preempted", workload.rules.preempted, "A job that loses its nodes to another",
                   {{"goes_on", Preempted::goes_on}, {"begins_anew", Preempted::begins_anew}});
+  fields.optional("speed_by_distance", workload.speed_by_distance,
+                  "Of a job on one node, of one below one switch of the lowest tier, of the next tier, ...; absent: 1",
+                  {{1, 1000}, {1000, 1}});
   fields.optional_object("checkpoints", workload.rules.checkpoints, "How jobs save their work");
   fields.optional_object("failures", workload.failures, "What fails, and what becomes of it");
   if (workload.failures) { workload.rules.failures = *workload.failures; }
@@ -187,42 +173,6 @@ void visit(Fields& fields, WorkloadConfig& workload) {
 }
 
 namespace {
-
-Shape shape_of(const WorkloadJob& job, JobList& list) {
-  const GpuTypesId types = list.gpu_types(job.gpu_types);
-  if (job.gpus) { return {{*job.gpus, {.gpus = 1, .gpu_types = types}}}; }
-  constexpr std::int64_t kMebibyte = 1 << 20;
-  Shape shape;
-  for (const WorkloadTasks& tasks : job.tasks) {
-    Demand each{.gpus = tasks.gpus, .nics = tasks.nics, .gpu_types = types, .cpu_milli = tasks.cpu_milli};
-    each.memory_mib = static_cast<std::uint32_t>(ceil_div(tasks.memory.count(), kMebibyte));
-    if (tasks.gpu_milli) {
-      each.gpus = 0;
-      each.gpu_milli = *tasks.gpu_milli;
-    }
-    shape.push_back({tasks.count, each});
-  }
-  return shape;
-}
-
-JobList list_of(const std::vector<WorkloadJob>& written) {
-  JobList list;
-  for (const WorkloadJob& config : written) {
-    Job job;
-    job.name = list.name(config.name);
-    job.user = list.name(config.user);
-    job.queue = list.name(config.queue);
-    job.shape = list.shape(shape_of(config, list));
-    job.submitted = config.submitted;
-    job.duration = config.duration;
-    job.limit = config.limit.value_or(WallTime::max());
-    job.expected = config.expected.value_or(config.limit.value_or(config.duration));
-    job.priority = config.priority;
-    for (std::uint32_t i = 0; i < config.count; ++i) { list.jobs.push_back(job); }
-  }
-  list.sort();
-  return list;
-}
 
 std::string text_of(const Shape& shape) {
   std::vector<std::string> parts;
@@ -245,7 +195,9 @@ class WorkloadReader : public ExperimentReader {
       nodes = with_details(std::move(nodes), *config_.details, parts.context.files, parts.context.problems);
     }
     config_.nodes = std::make_shared<const NodeList>(std::move(nodes));
-    JobList jobs = config_.log ? read_log(parts) : list_of(config_.written);
+    JobList jobs = config_.log        ? read_log(parts)
+                   : config_.arrivals ? list_of(*config_.arrivals, parts.platform().seed)
+                                      : list_of(config_.written);
     if (parts.context.problems.size() > before) { return; }
     config_.jobs = std::make_shared<const JobList>(std::move(jobs));
     try {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "models/experiments/scenario/workload_jobs.hpp"
 #include "models/experiments/scenario/workload_nodes.hpp"
 #include "models/jobs/job.hpp"
 #include "models/jobs/logs/fill.hpp"
@@ -14,36 +15,10 @@
 #include "models/jobs/placement/placement.hpp"
 #include "models/jobs/schedulers/scheduler.hpp"
 #include "models/jobs/simulate_jobs.hpp"
+#include "models/jobs/speed.hpp"
 #include "sim/config/fields.hpp"
 
 namespace athanor {
-
-/// Tasks of a job as a scenario writes them.
-struct WorkloadTasks {
-  std::uint32_t count = 1;
-  std::uint16_t gpus = 1;                  ///< of each
-  std::optional<std::uint16_t> gpu_milli;  ///< in place of whole ones
-  std::uint32_t cpu_milli = 0;
-  Bytes memory;
-  std::uint16_t nics = 0;
-};
-
-/// A job as a scenario writes it.
-struct WorkloadJob {
-  std::string name;
-  std::string user;
-  std::string queue;
-  WallTime submitted;
-  WallTime duration;
-  std::optional<WallTime> limit;
-  std::optional<WallTime> expected;
-  std::optional<std::uint32_t> gpus;  ///< wherever they are, or ...
-  std::vector<WorkloadTasks> tasks;   ///< ... these
-  std::vector<std::string> gpu_types;
-  std::int32_t priority = 0;
-  std::uint32_t count = 1;  ///< such jobs
-  SourceLocation place;
-};
 
 /// Jobs of somebody's log.
 struct WorkloadLog {
@@ -57,8 +32,10 @@ struct WorkloadLog {
 
 /// The "workload" of a scenario: jobs, and who decides when and where they run.
 struct WorkloadConfig {
-  std::vector<WorkloadJob> written;
-  std::optional<WorkloadLog> log;
+  std::vector<WorkloadJob> written;          ///< or ...
+  std::optional<WorkloadLog> log;            ///< ... of a file, or ...
+  std::optional<WorkloadArrivals> arrivals;  ///< ... drawn
+  std::vector<Ratio> speed_by_distance;      ///< as of TierSpeed; empty: all run at full speed
   std::optional<WorkloadNodes> details;
   std::string scheduler_name;
   std::shared_ptr<SchedulerKind> scheduler;
@@ -68,7 +45,11 @@ struct WorkloadConfig {
   std::optional<FailureRules> failures;
   SourceLocation place;
 
-  std::shared_ptr<const JobList> jobs;    ///< once it has been resolved
+  /// The jobs for a seed: drawn by it, or the same for all.
+  std::shared_ptr<const JobList> jobs_of(std::uint64_t seed) const;
+  std::unique_ptr<SpeedModel> speeds() const;
+
+  std::shared_ptr<const JobList> jobs;    ///< once it has been resolved; of arrivals those of seed 1
   std::shared_ptr<const NodeList> nodes;  ///< the same
   std::vector<std::string> notes;         ///< what was left out, and what was assumed
 };

@@ -1,0 +1,126 @@
+#include "models/experiments/scenario/workload_jobs.hpp"
+
+#include "models/jobs/gpu_set.hpp"
+
+namespace athanor {
+
+namespace {
+
+void visit(Fields& fields, WorkloadTasks& tasks) {
+  fields.optional("count", tasks.count, "How many are alike", {1, 1'000'000});
+  fields.optional("gpus", tasks.gpus, "Whole GPUs of each", {0, GpuSet::kMost});
+  fields.optional("gpu_milli", tasks.gpu_milli, "Thousandths of one GPU that each shares, in place of whole ones",
+                  {1, 999});
+  fields.optional("cpu_milli", tasks.cpu_milli, "Thousandths of a core of each");
+  fields.optional("memory", tasks.memory, "Of the node, of each");
+  fields.optional("nics", tasks.nics, "NICs that each has to itself");
+}
+
+void visit_kind(Fields& fields, WorkloadJobKind& job) {
+  fields.optional("name", job.name, "Absent: its number");
+  fields.optional("user", job.user, "Whose it is");
+  fields.optional("queue", job.queue, "That it is submitted to");
+  fields.optional("limit", job.limit, "After so long it is ended", {WallTime{1}});
+  fields.optional("gpus", job.gpus, "GPUs, each with a task of its own; or \"tasks\"", {1, 1'000'000});
+  fields.optional_list("tasks", job.tasks, "What begins together", [](Fields& f, WorkloadTasks& t) { visit(f, t); });
+  fields.optional("gpu_types", job.gpu_types, "Names of GPUs, one of which it needs; absent: any");
+  fields.optional("priority", job.priority, "The higher the sooner, where the scheduler asks for it",
+                  {-1'000'000'000, 1'000'000'000});
+  if (fields.ok() && job.gpus.has_value() == !job.tasks.empty()) {
+    fields.problem("", "conflict", "a job has either \"gpus\" or \"tasks\"", R"(as in "gpus": 8)");
+  }
+  for (const WorkloadTasks& tasks : job.tasks) {
+    if (tasks.gpu_milli && tasks.gpus > 1) {
+      fields.problem("tasks", "conflict", "a task that shares a GPU has no others", "leave out \"gpus\"");
+    }
+  }
+}
+
+void visit_class(Fields& fields, WorkloadArrivals::Class& each) {
+  visit_kind(fields, each);
+  fields.optional("share", each.share, "Of all jobs, beside the shares of the others",
+                  {{1, 1'000'000}, {1'000'000, 1}});
+  fields.required_value("duration", "How long such a job runs undisturbed, at full speed",
+                        [&](FieldValue& value) { visit(value, each.duration, WallTime{1}); });
+  fields.optional("estimate", each.estimate, "What schedulers expect, as a multiple of the duration",
+                  {{1, 1000}, {1000, 1}});
+}
+
+Shape shape_of(const WorkloadJobKind& job, JobList& list) {
+  const GpuTypesId types = list.gpu_types(job.gpu_types);
+  if (job.gpus) { return {{*job.gpus, {.gpus = 1, .gpu_types = types}}}; }
+  constexpr std::int64_t kMebibyte = 1 << 20;
+  Shape shape;
+  for (const WorkloadTasks& tasks : job.tasks) {
+    Demand each{.gpus = tasks.gpus, .nics = tasks.nics, .gpu_types = types, .cpu_milli = tasks.cpu_milli};
+    each.memory_mib = static_cast<std::uint32_t>(ceil_div(tasks.memory.count(), kMebibyte));
+    if (tasks.gpu_milli) {
+      each.gpus = 0;
+      each.gpu_milli = *tasks.gpu_milli;
+    }
+    shape.push_back({tasks.count, each});
+  }
+  return shape;
+}
+
+/// A job of that kind, which nobody has submitted yet.
+Job job_of(const WorkloadJobKind& kind, JobList& list) {
+  Job job;
+  job.name = list.name(kind.name);
+  job.user = list.name(kind.user);
+  job.queue = list.name(kind.queue);
+  job.shape = list.shape(shape_of(kind, list));
+  job.limit = kind.limit.value_or(WallTime::max());
+  job.priority = kind.priority;
+  return job;
+}
+
+}  // namespace
+
+void visit(Fields& fields, WorkloadJob& job) {
+  visit_kind(fields, job);
+  fields.optional("submitted", job.submitted, "When it is submitted, from the beginning on");
+  fields.required("duration", job.duration, "How long it runs undisturbed, at full speed", {WallTime{1}});
+  fields.optional("expected", job.expected,
+                  "How long it runs as far as schedulers know; absent: its limit, else its duration", {WallTime{1}});
+  fields.optional("count", job.count, "So many such jobs", {1, 10'000'000});
+}
+
+JobList list_of(const std::vector<WorkloadJob>& written) {
+  JobList list;
+  for (const WorkloadJob& config : written) {
+    Job job = job_of(config, list);
+    job.submitted = config.submitted;
+    job.duration = config.duration;
+    job.expected = config.expected.value_or(config.limit.value_or(config.duration));
+    for (std::uint32_t i = 0; i < config.count; ++i) { list.jobs.push_back(job); }
+  }
+  list.sort();
+  return list;
+}
+
+void visit(Fields& fields, WorkloadArrivals& arrivals) {
+  fields.required("count", arrivals.count, "So many jobs", {1, 100'000'000});
+  fields.required_value("between", "One submission and the next: a mean time, which is exponential, or an object",
+                        [&](FieldValue& value) { visit(value, arrivals.between, WallTime{1}); });
+  fields.optional("daily", arrivals.daily, "The rate is (1 + daily sin(2 pi t / day)) times its mean");
+  fields.required_list("classes", arrivals.classes, "What jobs there are", visit_class);
+  if (!fields.ok()) { return; }
+  if (arrivals.between.law == RandomSpan::Law::fixed) { arrivals.between.law = RandomSpan::Law::exponential; }
+  if (arrivals.daily > Ratio{0, 1} && arrivals.between.law != RandomSpan::Law::exponential) {
+    fields.problem("daily", "conflict", "only arrivals that are exponential have a rate that changes with the day",
+                   R"(leave out "daily", or the "law" of "between")");
+  }
+}
+
+JobList list_of(const WorkloadArrivals& arrivals, std::uint64_t seed) {
+  JobList list;
+  ArrivalRules rules{arrivals.count, arrivals.between, to_double(arrivals.daily), {}};
+  for (const WorkloadArrivals::Class& each : arrivals.classes) {
+    rules.classes.push_back({job_of(each, list), to_double(each.share), each.duration, to_double(each.estimate)});
+  }
+  draw_arrivals(rules, seed, list);
+  return list;
+}
+
+}  // namespace athanor

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/jobs/arrivals.hpp"
+#include "models/jobs/job.hpp"
+#include "sim/config/fields.hpp"
+#include "sim/units.hpp"
+
+namespace athanor {
+
+/// Tasks of a job as a scenario writes them.
+struct WorkloadTasks {
+  std::uint32_t count = 1;
+  std::uint16_t gpus = 1;                  ///< of each
+  std::optional<std::uint16_t> gpu_milli;  ///< in place of whole ones
+  std::uint32_t cpu_milli = 0;
+  Bytes memory;
+  std::uint16_t nics = 0;
+};
+
+/// What jobs that are alike have in common.
+struct WorkloadJobKind {
+  std::string name;
+  std::string user;
+  std::string queue;
+  std::optional<WallTime> limit;
+  std::optional<std::uint32_t> gpus;  ///< wherever they are, or ...
+  std::vector<WorkloadTasks> tasks;   ///< ... these
+  std::vector<std::string> gpu_types;
+  std::int32_t priority = 0;
+};
+
+/// A job as a scenario writes it, or several.
+struct WorkloadJob : WorkloadJobKind {
+  WallTime submitted;
+  WallTime duration;
+  std::optional<WallTime> expected;
+  std::uint32_t count = 1;  ///< such jobs
+};
+void visit(Fields& fields, WorkloadJob& job);
+JobList list_of(const std::vector<WorkloadJob>& written);
+
+/// Jobs that are drawn.
+struct WorkloadArrivals {
+  struct Class : WorkloadJobKind {
+    Ratio share{1, 1};
+    RandomSpan duration;
+    Ratio estimate{1, 1};
+  };
+  std::uint64_t count = 0;
+  RandomSpan between;
+  Ratio daily{0, 1};
+  std::vector<Class> classes;
+};
+void visit(Fields& fields, WorkloadArrivals& arrivals);
+JobList list_of(const WorkloadArrivals& arrivals, std::uint64_t seed);
+
+}  // namespace athanor
