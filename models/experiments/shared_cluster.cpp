@@ -215,7 +215,13 @@ std::string_view text_of(JobState state) {
   return "";
 }
 
-std::string seconds_text(WallTime time) { return time == WallTime::max() ? "" : fmt::format("{:.6g}", seconds(time)); }
+/// In all digits; "" for never.
+std::string seconds_text(WallTime time) {
+  constexpr std::int64_t kSecond = 1'000'000;
+  if (time == WallTime::max()) { return ""; }
+  if (time.count() % kSecond == 0) { return fmt::format("{}", time.count() / kSecond); }
+  return fmt::format("{:.6f}", seconds(time));
+}
 
 std::string job_lines(const JobList& jobs, const JobsRun& done, const std::string& head) {
   std::string lines;
@@ -223,12 +229,13 @@ std::string job_lines(const JobList& jobs, const JobsRun& done, const std::strin
     const Job& job = jobs.jobs[id];
     const JobOutcome& outcome = done.outcomes[id];
     const bool started = outcome.starts > 0;
-    lines += head + fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", id.value, csv_field(name_of(id, jobs)),
-                                csv_field(jobs.name(job.user)), csv_field(jobs.name(job.queue)),
-                                static_cast<double>(gpu_milli_of(jobs.shape(id))) / 1000, text_of(outcome.state),
-                                seconds(job.submitted), seconds_text(outcome.started), seconds_text(outcome.ended),
-                                seconds(job.duration), started ? seconds_text(outcome.started - job.submitted) : "",
-                                seconds(outcome.ran()), outcome.starts, places_text(outcome.where));
+    lines +=
+        head + fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", id.value, csv_field(name_of(id, jobs)),
+                           csv_field(jobs.name(job.user)), csv_field(jobs.name(job.queue)),
+                           static_cast<double>(gpu_milli_of(jobs.shape(id))) / 1000, text_of(outcome.state),
+                           seconds_text(job.submitted), seconds_text(outcome.started), seconds_text(outcome.ended),
+                           seconds_text(job.duration), started ? seconds_text(outcome.started - job.submitted) : "",
+                           seconds_text(outcome.ran()), outcome.starts, places_text(outcome.where));
   }
   return lines;
 }

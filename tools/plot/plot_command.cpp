@@ -51,11 +51,25 @@ ExitCode plot_timeline(const PlotOptions& options, const Streams& streams) {
   return ExitCode::ok;
 }
 
+/// `athanor plot jobs JOBS.csv`: draws what `run --per-job` wrote.
+ExitCode plot_jobs(const PlotOptions& options, const Streams& streams) {
+  if (options.common.arguments.size() < 2) {
+    throw UsageError("plot: which jobs? Write the file of `athanor run --per-job FILE` after jobs");
+  }
+  const std::string& jobs = options.common.arguments[1];
+  if (!std::filesystem::exists(jobs)) { throw FileError(fmt::format("{}: no such file", jobs)); }
+  const std::string name = "jobs-" + std::filesystem::path(jobs).stem().string();
+  const std::string picture = picture_path(options.output, options.folder, name);
+  draw_file(options.common.library, streams, "plot_jobs.py", jobs, {"--output", picture}, jobs);
+  return ExitCode::ok;
+}
+
 ExitCode plot(const PlotOptions& options, const Streams& streams) {
   const std::vector<std::string>& arguments = options.common.arguments;
   const std::string& result = arguments[0];
   if (result == "topology") { return plot_topology(options, streams); }
   if (result == "timeline") { return plot_timeline(options, streams); }
+  if (result == "jobs") { return plot_jobs(options, streams); }
   if (arguments.size() > 1) { throw UsageError(fmt::format("plot: '{}' is one argument too many", arguments[1])); }
   return result == "schedule" ? plot_schedule(options, streams) : plot_results(options, streams);
 }
@@ -65,7 +79,7 @@ ExitCode plot(const PlotOptions& options, const Streams& streams) {
 void visit(OptionFields& fields, PlotOptions& options) {
   fields.text("out", "DIR", options.folder, "where the plots go; made where it does not exist");
   fields.written_file("output,o", options.output,
-                      "of a schedule, topology or timeline: the picture, .svg, .png or .pdf");
+                      "of a schedule, topology, timeline or jobs: the picture, .svg, .png or .pdf");
   fields.text("figure", "KEY", options.figure,
               "of a sweep: this key of its results, such as busbw_gbps; default: the time and its rate");
   fields.text("title", "TEXT", options.title, "of a timeline: above the picture");
@@ -80,8 +94,8 @@ void visit(OptionFields& fields, PlotOptions& options) {
 Command plot_command() {
   return {
       .name = "plot",
-      .summary = "draws results, sweeps, comparisons, the messages of an algorithm, a cluster, or a timeline",
-      .arguments = "RESULT.json | SWEEP.sqlite | schedule | topology SCENARIO | timeline TRACE.json",
+      .summary = "draws results, sweeps, comparisons, the messages of an algorithm, a cluster, a timeline, or jobs",
+      .arguments = "RESULT.json | SWEEP.sqlite | schedule | topology SCENARIO | timeline TRACE.json | jobs JOBS.csv",
       .explanation =
           "Draws what `athanor run --json=RESULT.json` wrote, a sweep (its file, or its --json) or what `athanor\n"
           "compare --json` wrote, as SVG and PNG, and prints the files' names. Or draws who sends what to whom in each "
@@ -92,6 +106,9 @@ Command plot_command() {
           "With --size its collective is simulated, and each link has the colour of its utilisation.\n"
           "Or draws what stages of a pipeline, or ranks of a trace, did when, from what run --trace wrote:\n"
           "  athanor plot timeline trace.json -o timeline.svg\n"
+          "Or draws when jobs of a workload ran where, GPUs in use, the queue, waits and slowdowns, from what run\n"
+          "--per-job wrote:\n"
+          "  athanor plot jobs jobs.csv -o jobs.svg\n"
           "With --json the messages are written, and drawn only where -o names a picture. Drawing needs a Python with\n"
           "matplotlib: ATHANOR_PYTHON, or the first that has it of python3 and /usr/bin/python3.\n",
       .example = "athanor plot result.json --out plots",
