@@ -44,7 +44,4 @@ class SharedClusterExperiment : public Experiment {
   WorkloadConfig workload_;
 };
 
-/// The line above all Record::per_job.
-std::string per_job_names();
-
 }  // namespace athanor

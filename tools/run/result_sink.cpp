@@ -4,7 +4,7 @@
 
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/scenario/scenario.hpp"
-#include "models/experiments/shared_cluster.hpp"
+#include "models/experiments/shared_cluster_record.hpp"
 #include "models/experiments/table.hpp"
 #include "models/experiments/traffic.hpp"
 #include "tools/cli/machine_readable.hpp"

@@ -235,6 +235,7 @@ class WorkloadReader : public ExperimentReader {
     for (const auto& [what, found] : log.without_effect()) {
       config_.notes.push_back(fmt::format("{} has no effect, first in line {}", what, found.first_line));
     }
+    if (!from.fill) { config_.logged_waits = log.waits(); }
     JobList jobs = log.take();
     if (jobs.size() == 0) {
       parts.context.problems.add({"no-jobs", fmt::format("no job of {} rows is selected", log.rows()), from.place,

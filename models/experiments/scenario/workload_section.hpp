@@ -49,9 +49,10 @@ struct WorkloadConfig {
   std::shared_ptr<const JobList> jobs_of(std::uint64_t seed) const;
   std::unique_ptr<SpeedModel> speeds() const;
 
-  std::shared_ptr<const JobList> jobs;    ///< once it has been resolved; of arrivals those of seed 1
-  std::shared_ptr<const NodeList> nodes;  ///< the same
-  std::vector<std::string> notes;         ///< what was left out, and what was assumed
+  std::shared_ptr<const JobList> jobs;                ///< once it has been resolved; of arrivals those of seed 1
+  std::shared_ptr<const NodeList> nodes;              ///< the same
+  std::vector<std::optional<WallTime>> logged_waits;  ///< by job, as the log has them; empty: it has none
+  std::vector<std::string> notes;                     ///< what was left out, and what was assumed
 };
 
 void visit(Fields& fields, WorkloadConfig& workload);

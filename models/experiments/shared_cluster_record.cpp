@@ -1,0 +1,185 @@
+#include "models/experiments/shared_cluster_record.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "models/experiments/shared_cluster_columns.hpp"
+#include "models/experiments/table.hpp"
+#include "models/jobs/summary.hpp"
+
+namespace athanor {
+
+namespace {
+
+void put_summary(const JobsSummary& summary, Record& record) {
+  record.put(kSubmitted, summary.submitted);
+  record.put(kCompleted, summary.completed);
+  record.put(kTimedOut, summary.timed_out);
+  record.put(kNeverStarted, summary.submitted - summary.started);
+  record.put(kQueued, summary.queued);
+  record.put(kRestarts, summary.restarts);
+  if (summary.completed + summary.timed_out > 0) {
+    record.put(kCompletionMean, summary.completion.mean);
+    record.put(kCompletionMedian, summary.completion.median);
+    record.put(kCompletionP99, summary.completion.p99);
+  }
+  record.put(kWaitMean, summary.wait.mean);
+  record.put(kWaitMedian, summary.wait.median);
+  record.put(kWaitP90, summary.wait.p90);
+  record.put(kWaitP99, summary.wait.p99);
+  record.put(kWaitMost, summary.wait.most);
+  record.put(kSlowdownMean, summary.slowdown.mean);
+  record.put(kSlowdownP99, summary.slowdown.p99);
+  record.put(kUtilisation, summary.utilisation);
+  record.put(kQueueLength, summary.queue_length);
+  record.put(kMakespan, summary.makespan);
+  record.put(kGpuHours, summary.gpu_hours);
+  record.put(kFairness, summary.fairness);
+  record.put(kGoodput, summary.goodput);
+  record.put(kEffectiveTime, summary.effective_time);
+}
+
+/// How often jobs of each size fail, and how often they should save what they do.
+void put_sizes(const JobsSummary& summary, const CheckpointRules& saves, Record& record) {
+  JsonValue mttf = JsonValue::object();
+  JsonValue best = JsonValue::object();
+  constexpr double kMicrosecondsPerHour = 3.6e9;
+  for (const auto& [gpus, alike] : summary.by_size) {
+    const auto hours = alike.mttf_hours();
+    if (!hours) { continue; }
+    const std::string size = fmt::format("{:g}", gpus);
+    mttf[size] = *hours;
+    std::string remark = fmt::format("jobs of {} GPUs fail every {:.3g} h", size, *hours);
+    if (saves.write > WallTime::zero()) {
+      const WallTime mean{std::max<std::int64_t>(1, std::llround(*hours * kMicrosecondsPerHour))};
+      best[size] = seconds(optimal_interval(saves.write, mean));
+      remark +=
+          fmt::format(": a checkpoint every {:.3g} s would be best", seconds(optimal_interval(saves.write, mean)));
+    }
+    record.remarks.push_back(std::move(remark));
+  }
+  record.put(kMttf, mttf);
+  if (saves.write > WallTime::zero()) { record.put(kBestInterval, best); }
+}
+
+void put_failures(const JobsRun& run, const JobsSummary& summary, Record& record) {
+  if (run.failures.empty()) { return; }
+  constexpr double kHour = 3600;
+  JsonValue failures = JsonValue::object();
+  JsonValue lost = JsonValue::object();
+  for (const FailureAccount& account : run.failures) {
+    failures[account.name] = account.failures;
+    lost[account.name] = account.lost_gpu_seconds / kHour;
+  }
+  lost["checkpoints"] = summary.writing_gpu_hours;
+  record.put(kInterruptions, summary.interruptions);
+  record.put(kFailures, failures);
+  record.put(kLostGpuHours, lost);
+}
+
+/// Where a cluster is filled: how much of it jobs had when so much had been asked for, as far as that came.
+void put_allocated(const JobsRun& done, const WorkloadConfig& workload, Record& record) {
+  static constexpr std::array kDemands{0.8, 1.0, 1.2, 1.3};
+  static constexpr std::array kColumns{&kAllocatedAt80, &kAllocatedAt100, &kAllocatedAt120, &kAllocatedAt130};
+  const auto shares = allocated_at(kDemands, *workload.jobs, done, workload.nodes->gpus());
+  for (std::size_t i = 0; i < kDemands.size(); ++i) {
+    if (to_double(workload.log->fill->demand) >= kDemands[i]) { record.put(*kColumns[i], shares[i]); }
+  }
+}
+
+/// What the log says of waits, beside what was simulated.
+void put_logged(const std::vector<std::optional<WallTime>>& logged, Record& record) {
+  std::vector<double> waits;
+  double sum = 0;
+  for (const auto& wait : logged) {
+    if (!wait) { continue; }
+    waits.push_back(seconds(*wait));
+    sum += waits.back();
+  }
+  if (waits.empty()) { return; }
+  std::sort(waits.begin(), waits.end());
+  const double mean = sum / static_cast<double>(waits.size());
+  record.put(kLoggedWaitMean, mean);
+  record.put(kLoggedWaitMedian, percentile(waits, 50));
+  record.remarks.push_back(
+      fmt::format("in the log they waited {:.1f} s on average, {:.1f} s in the median", mean, percentile(waits, 50)));
+}
+
+std::string name_of(JobId id, const JobList& jobs) {
+  const std::string& name = jobs.name(jobs.jobs[id].name);
+  return name.empty() ? fmt::format("job {}", id.value) : name;
+}
+
+/// Nodes with how many GPUs each: "3:8 4:4".
+std::string places_text(const Allocation& where) {
+  std::string text;
+  for (const NodeShare& share : where) {
+    text += fmt::format("{}{}:{}", text.empty() ? "" : " ", share.node.value, share.gpus.count());
+  }
+  return text;
+}
+
+std::string_view text_of(JobState state) {
+  switch (state) {
+    case JobState::waiting: return "waiting";
+    case JobState::running: return "running";
+    case JobState::completed: return "completed";
+    case JobState::timed_out: return "timed_out";
+  }
+  return "";
+}
+
+/// In all digits; "" for never.
+std::string seconds_text(WallTime time) {
+  constexpr std::int64_t kSecond = 1'000'000;
+  if (time == WallTime::max()) { return ""; }
+  if (time.count() % kSecond == 0) { return fmt::format("{}", time.count() / kSecond); }
+  return fmt::format("{:.6f}", seconds(time));
+}
+
+void put_stuck(const JobsRun& run, const JobList& jobs, Record& record) {
+  std::vector<std::string> stuck;
+  for (const StuckJob& each : run.stuck) {
+    stuck.push_back(fmt::format("{} {}", name_of(each.job, jobs), each.reason));
+    record.remarks.push_back("never starts: " + stuck.back());
+  }
+  if (!stuck.empty()) { record.put(kStuck, stuck); }
+}
+
+}  // namespace
+
+void put_run(const JobsRun& run, const JobList& jobs, const WorkloadConfig& workload, Record& record) {
+  const JobsSummary summary = summary_of(run, jobs, *workload.nodes);
+  put_summary(summary, record);
+  put_logged(workload.logged_waits, record);
+  put_failures(run, summary, record);
+  if (summary.interruptions > 0) { put_sizes(summary, workload.rules.checkpoints, record); }
+  if (workload.log && workload.log->fill) { put_allocated(run, workload, record); }
+  put_stuck(run, jobs, record);
+}
+
+std::string per_job_names() {
+  return "case,seed,job,name,user,queue,gpus,state,submitted_s,started_s,ended_s,duration_s,wait_s,ran_s,starts,"
+         "nodes\n";
+}
+
+std::string job_lines(const JobList& jobs, const JobsRun& done, const std::string& head) {
+  std::string lines;
+  for (const JobId id : jobs.jobs.ids()) {
+    const Job& job = jobs.jobs[id];
+    const JobOutcome& outcome = done.outcomes[id];
+    const bool started = outcome.starts > 0;
+    lines +=
+        head + fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", id.value, csv_field(name_of(id, jobs)),
+                           csv_field(jobs.name(job.user)), csv_field(jobs.name(job.queue)),
+                           static_cast<double>(gpu_milli_of(jobs.shape(id))) / 1000, text_of(outcome.state),
+                           seconds_text(job.submitted), seconds_text(outcome.started), seconds_text(outcome.ended),
+                           seconds_text(job.duration), started ? seconds_text(outcome.started - job.submitted) : "",
+                           seconds_text(outcome.ran()), outcome.starts, places_text(outcome.where));
+  }
+  return lines;
+}
+
+}  // namespace athanor

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "models/experiments/record.hpp"
+#include "models/experiments/scenario/workload_section.hpp"
+#include "models/jobs/simulate_jobs.hpp"
+
+namespace athanor {
+
+/// Puts what a run of a workload comes to.
+void put_run(const JobsRun& run, const JobList& jobs, const WorkloadConfig& workload, Record& record);
+
+/// The line above all Record::per_job.
+std::string per_job_names();
+/// A line for each job, each behind `head`.
+std::string job_lines(const JobList& jobs, const JobsRun& run, const std::string& head);
+
+}  // namespace athanor
