@@ -40,6 +40,10 @@ void visit(Fields& fields, CheckpointRules& rules) {
     fields.problem("interval", "conflict", "a fixed rule, and no other, has an interval above 0",
                    R"(write "interval": "30min", or "rule": "daly" without it)");
   }
+  if (rules.rule == Rule::fixed && rules.persist > rules.interval) {
+    fields.problem("persist", "conflict", "a checkpoint takes longer to persist than it is until the next one",
+                   "make \"interval\" at least as long");
+  }
   const bool computed = rules.rule != Rule::none && rules.rule != Rule::fixed;
   if (computed && rules.write == WallTime::zero()) {
     fields.problem("write", "missing-key", "what costs nothing would be done all the time",

@@ -96,7 +96,7 @@ struct JobsRules {
   bool keep_allocations = false;  ///< JobOutcome::where
 };
 
-/// Simulates all jobs of the list. Throws SimulationError("no-such-tier"); Interrupted where `stop` was asked for.
+/// Simulates all jobs of the list. Throws SimulationError("no-tier"); Interrupted where `stop` was asked for.
 JobsRun simulate_jobs(const JobList& jobs, const NodeList& nodes, PlacementPolicy& placement, Scheduler& scheduler,
                       SpeedModel& speeds, const JobsRules& rules, const std::stop_token& stop = {});
 

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/experiment_reader.hpp"
+#include "models/experiments/scenario/workload_checks.hpp"
 #include "models/experiments/shared_cluster.hpp"
 #include "models/jobs/nodes_of_cluster.hpp"
 #include "models/jobs/tier_speed.hpp"
@@ -174,16 +175,6 @@ void visit(Fields& fields, WorkloadConfig& workload) {
 
 namespace {
 
-std::string text_of(const Shape& shape) {
-  std::vector<std::string> parts;
-  for (const TaskGroup& group : shape) {
-    const std::string gpus = group.each.gpu_milli > 0 ? fmt::format("{} thousandths of a GPU", group.each.gpu_milli)
-                                                      : fmt::format("{} GPUs", group.each.gpus);
-    parts.push_back(fmt::format("{} tasks of {}", group.tasks, gpus));
-  }
-  return enumeration(parts);
-}
-
 class WorkloadReader : public ExperimentReader {
  public:
   void visit(Fields& section, ReadingContext& /*context*/) override { athanor::visit(section, config_); }
@@ -200,11 +191,7 @@ class WorkloadReader : public ExperimentReader {
                                       : list_of(config_.written);
     if (parts.context.problems.size() > before) { return; }
     config_.jobs = std::make_shared<const JobList>(std::move(jobs));
-    try {
-      check_shapes(parts.context.problems);
-    } catch (const ScenarioError& error) {
-      for (const Problem& problem : error.problems()) { parts.context.problems.add(problem); }
-    }
+    check(config_, parts.context.problems);
   }
 
   std::shared_ptr<const Experiment> make(CaseParts& parts) override {
@@ -238,8 +225,9 @@ class WorkloadReader : public ExperimentReader {
     if (!from.fill) { config_.logged_waits = log.waits(); }
     JobList jobs = log.take();
     if (jobs.size() == 0) {
-      parts.context.problems.add({"no-jobs", fmt::format("no job of {} rows is selected", log.rows()), from.place,
-                                  "change \"queues\", \"from\" or \"to\""});
+      const std::string why = config_.notes.empty() ? "" : ": " + joined(config_.notes, "; ");
+      parts.context.problems.add({"no-jobs", fmt::format("no job of {} rows is selected{}", log.rows(), why),
+                                  from.place, "change \"queues\", \"from\" or \"to\", or the rows"});
       return jobs;
     }
     if (from.fill) { return fill(jobs, *from.fill, parts.context.problems); }
@@ -252,28 +240,6 @@ class WorkloadReader : public ExperimentReader {
     problems.add({"no-jobs", "no job asks for GPUs that a cluster could be filled with", config_.log->place,
                   "leave out \"fill\""});
     return {};
-  }
-
-  /// Whether each job fits on the empty cluster.
-  void check_shapes(Problems& problems) const {
-    const JobList& jobs = *config_.jobs;
-    Inventory inventory(*config_.nodes, jobs);
-    const auto placement = config_.placement->make(*config_.nodes, jobs, 1);
-    std::vector<bool> known(jobs.shapes());
-    for (const Job& job : jobs.jobs) {
-      if (known[job.shape.value]) { continue; }
-      known[job.shape.value] = true;
-      const Shape& shape = jobs.shape(job.shape);
-      if (const auto where = placement->place(shape, inventory)) {
-        inventory.give_back(*where, shape);
-        continue;
-      }
-      problems.add({"job-too-large",
-                    fmt::format("a job of {} does not fit on the {} nodes with {} GPUs, though nothing else runs",
-                                text_of(shape), config_.nodes->count(), config_.nodes->gpus()),
-                    config_.log ? config_.log->place : config_.place,
-                    "make the cluster larger, or the job smaller, or choose another placement"});
-    }
   }
 
   WorkloadConfig config_;

@@ -31,8 +31,8 @@ const NodeTier& tier_of(const FailureSource& source, const NodeList& nodes) {
     if (tier.name == source.tier) { return tier; }
     known += (known.empty() ? "" : ", ") + tier.name;
   }
-  throw SimulationError("no-such-tier", fmt::format("the cluster has no tier '{}' that could fail; it has {}",
-                                                    source.tier, known.empty() ? "none" : known));
+  throw SimulationError("no-tier", fmt::format("the cluster has no tier '{}' that could fail; it has {}", source.tier,
+                                               known.empty() ? "none" : known));
 }
 
 WallTime later(WallTime from, WallTime by) { return by > WallTime::max() - from ? WallTime::max() : from + by; }

@@ -21,7 +21,7 @@ class FailureProcess {
     WallTime repaired;
   };
 
-  /// Throws SimulationError("no-such-tier").
+  /// Throws SimulationError("no-tier").
   FailureProcess(const FailureRules& rules, const NodeList& nodes, std::uint64_t seed);
 
   /// When the next part fails; max: none does.

@@ -9,6 +9,7 @@
 
 #include "models/jobs/schedulers/entry.hpp"
 #include "sim/config/fields.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -235,6 +236,19 @@ struct Kueue final : SchedulerKind {
                  "Of queues that borrow, a job within its quota takes that of",
                  {{"never", Preempt::never}, {"lower_priority", Preempt::lower_priority}, {"any", Preempt::any}});
     });
+  }
+  Mistake refusal(const JobList& jobs) const override {
+    std::vector<std::string> known;
+    for (const auto& queue : queues) { known.push_back(queue.name); }
+    for (const Job& job : jobs.jobs) {
+      const std::string& queue = jobs.name(job.queue);
+      if (std::find(known.begin(), known.end(), queue) != known.end()) { continue; }
+      return {"no-such-queue",
+              queue.empty() ? "a job has no queue"
+                            : fmt::format("there is no cluster queue '{}', in which a job is", queue),
+              fmt::format("cluster_queues are {}", enumeration(known))};
+    }
+    return {};
   }
   std::unique_ptr<Scheduler> make(const JobList& jobs, const NodeList& /*nodes*/) const override {
     return std::make_unique<KueueScheduler>(queues, jobs);

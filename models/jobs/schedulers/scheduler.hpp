@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/jobs/cluster_state.hpp"
+#include "sim/parse.hpp"
 #include "sim/wall_time.hpp"
 
 namespace athanor {
@@ -42,6 +43,8 @@ class SchedulerKind {
   virtual ~SchedulerKind() = default;
   /// Declares the keys of its object.
   virtual void visit(Fields& /*fields*/) {}
+  /// What it cannot do with these jobs, without a place; no message: nothing.
+  virtual Mistake refusal(const JobList& /*jobs*/) const { return {}; }
   virtual std::unique_ptr<Scheduler> make(const JobList& jobs, const NodeList& nodes) const = 0;
 };
 

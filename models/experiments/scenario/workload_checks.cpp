@@ -1,0 +1,96 @@
+#include "models/experiments/scenario/workload_checks.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "models/jobs/failures/standby_nodes.hpp"
+#include "models/jobs/inventory.hpp"
+#include "sim/words.hpp"
+
+namespace athanor {
+
+namespace {
+
+std::string counted(std::uint32_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string text_of(const Shape& shape, const JobList& jobs) {
+  std::vector<std::string> parts;
+  for (const TaskGroup& group : shape) {
+    std::string text = counted(group.tasks, "task");
+    if (group.each.gpu_milli > 0) {
+      text += fmt::format(" of {} thousandths of a GPU", group.each.gpu_milli);
+    } else {
+      text += " of " + counted(group.each.gpus, "GPU");
+    }
+    if (group.each.gpu_types.value != 0) {
+      text += fmt::format(" ({})", joined(jobs.gpu_types(group.each.gpu_types), " or "));
+    }
+    parts.push_back(std::move(text));
+  }
+  return enumeration(parts);
+}
+
+SourceLocation place_of(const WorkloadConfig& workload) { return workload.log ? workload.log->place : workload.place; }
+
+void check_shapes(const WorkloadConfig& workload, Problems& problems) {
+  const JobList& jobs = *workload.jobs;
+  const NodeList& nodes = *workload.nodes;
+  Inventory inventory(nodes, jobs);
+  const StandbyNodes standby(workload.rules.failures.spares, inventory);
+  const auto placement = workload.placement->make(nodes, jobs, 1);
+  std::vector<bool> known(jobs.shapes());
+  for (const Job& job : jobs.jobs) {
+    if (known[job.shape.value]) { continue; }
+    known[job.shape.value] = true;
+    const Shape& shape = jobs.shape(job.shape);
+    if (const auto where = placement->place(shape, inventory)) {
+      inventory.give_back(*where, shape);
+      continue;
+    }
+    const std::uint32_t spares = workload.rules.failures.spares;
+    const std::string without = spares > 0 ? fmt::format(", {} of which stand by", spares) : "";
+    problems.add({"job-too-large",
+                  fmt::format("a job of {} does not fit on {}{} with {} ({}), though nothing else runs",
+                              text_of(shape, jobs), counted(nodes.count(), "node"), without,
+                              counted(nodes.gpus(), "GPU"), joined(nodes.gpu_types, ", ")),
+                  place_of(workload), "make the cluster larger, or the job smaller, or choose another placement"});
+  }
+}
+
+void check_failures(const WorkloadConfig& workload, Problems& problems) {
+  const FailureRules& failures = workload.rules.failures;
+  std::vector<std::string> tiers;
+  for (const NodeTier& tier : workload.nodes->tiers) { tiers.push_back(tier.name); }
+  for (const FailureSource& source : failures.sources) {
+    const bool known = std::find(tiers.begin(), tiers.end(), source.tier) != tiers.end();
+    if (source.what != FailureSource::What::tier || known) { continue; }
+    problems.add({"no-tier", fmt::format("the cluster has no tier '{}' that could fail", source.tier), workload.place,
+                  tiers.empty() ? "it has none" : "it has " + enumeration(tiers)});
+  }
+  if (failures.spares >= workload.nodes->count()) {
+    problems.add(
+        {"out-of-range",
+         fmt::format("{} of {} stand by, and none is left", failures.spares, counted(workload.nodes->count(), "node")),
+         workload.place, "make \"spares\" smaller"});
+  }
+}
+
+}  // namespace
+
+void check(const WorkloadConfig& workload, Problems& problems) {
+  const std::size_t before = problems.size();
+  check_failures(workload, problems);
+  if (problems.size() > before) { return; }
+  try {
+    check_shapes(workload, problems);
+  } catch (const ScenarioError& error) {
+    for (const Problem& problem : error.problems()) { problems.add(problem); }
+  }
+  const Mistake mistake = workload.scheduler->refusal(*workload.jobs);
+  if (!mistake.message.empty()) { problems.add({mistake.code, mistake.message, place_of(workload), mistake.hint}); }
+}
+
+}  // namespace athanor

@@ -1,0 +1,133 @@
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include "sim/file.hpp"
+#include "tests/json_text.hpp"
+#include "tests/tools/cli/command_line_fixture.hpp"
+
+using namespace athanor;
+
+namespace {
+
+/// Four hosts on one switch, with this workload.
+std::string on_star(const std::string& workload, const std::string& more = "") {
+  return R"({"cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}},
+             )" +
+         more + R"("workload": )" + workload + "}";
+}
+
+/// One job of an hour, and what else the workload says.
+std::string an_hour_and(const std::string& more) {
+  return on_star(R"({"jobs": [{"gpus": 1, "duration": "1h"}], )" + more + "}");
+}
+
+bool says(const nlohmann::json& problem, const std::string& text) {
+  return text_of(problem).find(text) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("jobs wait for each other, and are listed one by one") {
+  const Folder folder;
+  const std::string list = folder.path("jobs.csv");
+  const nlohmann::json row = results_of(folder, on_star(R"({"jobs": [{"name": "a", "gpus": 4, "duration": "1h"},
+                                              {"name": "b", "gpus": 3, "duration": "30min", "submitted": "10min"}]})"),
+                                        {"--per-job", list})[0];
+  CHECK(row["submitted"] == 2);
+  CHECK(row["completed"] == 2);
+  CHECK(row["wait_s_max"] == 3000);
+  CHECK(row["makespan_s"] == 5400);
+  CHECK(row["utilisation"].get<double>() == doctest::Approx((4 * 3600 + 3 * 1800) / (4 * 5400.0)));
+  const std::string lines = read_text_file(list);
+  CHECK(lines.find(",1,0,a,,,4,completed,0,0,3600,3600,0,3600,1,0:1 1:1 2:1 3:1\n") != std::string::npos);
+  CHECK(lines.find(",1,1,b,,,3,completed,600,3600,5400,1800,3000,1800,1,0:1 1:1 2:1\n") != std::string::npos);
+}
+
+TEST_CASE("seeds draw other arrivals, and the same seed the same") {
+  const Folder folder;
+  const std::string drawn = on_star(
+      R"({"arrivals": {"count": 50, "between": "10min", "classes": [{"gpus": 2, "duration": {"mean": "1h"}}]}})");
+  const auto mean = [&](const char* seed) {
+    return results_of(folder, drawn, {"--seed", seed})[0]["completion_s_mean"].get<double>();
+  };
+  CHECK(mean("1") == mean("1"));
+  CHECK(mean("1") != mean("2"));
+  CHECK(results_of(folder, drawn, {"--set", "/seeds=5"})[0]["seeds"] == 5);
+}
+
+TEST_CASE("what cannot work of a workload is refused with its place and what to change") {
+  const Folder folder;
+  folder.write("short.csv", "timestamp,duration,num_gpus\n2017-10-01 00:00:00,5,1\n");
+  folder.write("rows.csv", "timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01,-5,1,1,a\nsoon,5,1,1,a\n");
+  struct Wrong {
+    std::string scenario;
+    const char* code;
+    const char* says;
+  };
+  const std::string kueue = R"({"kind": "kueue", "cluster_queues": [{"name": "a", "nominal_quota": 4}]})";
+  const std::vector<Wrong> wrong = {
+      {on_star(R"({"jobs": [{"gpus": 5, "duration": "1h"}]})"), "job-too-large", "5 tasks of 1 GPU "},
+      {on_star(R"({"jobs": [{"gpus": 1, "duration": "1h", "gpu_types": ["H100"]}]})"), "job-too-large", "(H100)"},
+      {on_star(R"({"jobs": [{"gpus": 1, "duration": "-1h"}]})"), "out-of-range", "at least 1 us"},
+      {on_star(R"({"jobs": [{"gpus": 1}]})"), "missing-key", "duration"},
+      {on_star(R"({"jobs": [{"gpus": 1, "tasks": [{"gpus": 1}], "duration": "1h"}]})"), "conflict", "either"},
+      {on_star(R"({"jobs": [{"duration": "1h"}]})"), "conflict", "either"},
+      {on_star(R"({"jobs": [{"tasks": [{"gpus": 2, "gpu_milli": 500}], "duration": "1h"}]})"), "conflict", "shares"},
+      {on_star(R"({"scheduler": "fifo"})"), "missing-key", "arrivals"},
+      {on_star(R"({"jobs": {"file": "none.csv", "format": "sia"}})"), "no-log", "none.csv"},
+      {on_star(R"({"jobs": {"file": "short.csv", "format": "sia"}})"), "missing-column", "cluster"},
+      {on_star(R"({"jobs": {"file": "rows.csv", "format": "sia"}})"), "no-jobs", "duration is no number"},
+      {on_star(R"({"jobs": {"file": "rows.csv", "format": "sia", "from": "soon"}})"), "wrong-type", "no date"},
+      {an_hour_and(R"("scheduler": "moon")"), "unknown-name", "fifo"},
+      {an_hour_and(R"("scheduler": "kueue")"), "missing-key", "cluster_queues"},
+      {an_hour_and(R"("scheduler": )" + kueue), "no-such-queue", "cluster_queues are a"},
+      {an_hour_and(R"("scheduler": {"kind": "fifo", "bakfill": "none"})"), "unknown-key", "backfill"},
+      {an_hour_and(R"("failures": {"sources": [{"between": "0s"}]})"), "out-of-range", "between"},
+      {an_hour_and(R"("failures": {"sources": [{"what": "tier", "between": "1d"}]})"), "conflict", "leaf"},
+      {an_hour_and(R"("failures": {"sources": [{"what": "tier", "tier": "moon", "between": "1d"}]})"), "no-tier",
+       "it has leaf"},
+      {an_hour_and(R"("failures": {"sources": [{"what": "job", "between": "1d", "repair": "1h"}]})"), "unknown-key",
+       "no node"},
+      {an_hour_and(R"("failures": {"sources": [{"between": "1d"}], "spares": 4})"), "out-of-range", "none is left"},
+      {on_star(
+           R"({"jobs": [{"gpus": 4, "duration": "1h"}], "failures": {"sources": [{"between": "1d"}], "spares": 1}})"),
+       "job-too-large", "1 of which stand by"},
+      {an_hour_and(R"("checkpoints": {"rule": "fixed"})"), "conflict", "interval"},
+      {an_hour_and(R"("checkpoints": {"rule": "daly"})"), "missing-key", "write"},
+      {an_hour_and(R"("checkpoints": {"interval": "1h", "persist": "2h"})"), "conflict", "persist"},
+      {an_hour_and(R"("placement": {"kind": "topology", "mode": "required", "highest_tier": 9})"), "no-tier", "leaf"},
+  };
+  for (const Wrong& each : wrong) {
+    CAPTURE(each.scenario);
+    const nlohmann::json problem = problem_of(folder, each.scenario);
+    CAPTURE(problem);
+    CHECK(problem["code"] == each.code);
+    CHECK(says(problem, each.says));
+  }
+}
+
+TEST_CASE("rows of a log that cannot be used are counted by reason, and the run goes on") {
+  const Folder folder;
+  folder.write(
+      "log.csv",
+      "timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01 00:00:00,60,1,60,a\nsoon,5,1,1,a\nlater,5,1,1,a\n");
+  const std::string file = folder.write("s.json", on_star(R"({"jobs": {"file": "log.csv", "format": "sia"}})"));
+  const auto done = athanor_run({"run", file});
+  CHECK(done.code == 0);
+  CHECK(done.says("2 of 3 rows are left out, the first in line 3: timestamp is no date"));
+}
+
+TEST_CASE("what a workload cannot do is refused by the option's name") {
+  const Folder folder;
+  const std::string file = folder.write("s.json", on_star(R"({"jobs": [{"gpus": 1, "duration": "1h"}]})"));
+  for (const auto& [option, words] :
+       std::vector<std::pair<std::string, std::string>>{{"--flows", "--per-job"}, {"--ports", "leave it out"}}) {
+    const auto done = athanor_run({"run", file, option, folder.path("x.csv")});
+    CHECK(done.code == 2);
+    CHECK(done.says(words));
+  }
+  CHECK(athanor_run({"run", file, "--strict"}).code == 2);
+  CHECK(athanor_run({"run", file, "--sizes", "1MiB"}).code == 2);
+  const std::string other = folder.write("c.json", small_with("1KiB", "1KiB"));
+  CHECK(athanor_run({"run", other, "--per-job", folder.path("x.csv")}).says("this is none"));
+}
