@@ -140,7 +140,9 @@ std::string SharedClusterExperiment::refusal(const Platform& /*platform*/, Abili
   return "";
 }
 
-std::vector<IdleKeys> SharedClusterExperiment::idle_keys(const Platform& /*platform*/) const { return {}; }
+std::vector<IdleKeys> SharedClusterExperiment::idle_keys(const Platform& /*platform*/) const {
+  return {{{"/network"}, "jobs of given durations send nothing", "leave it out"}};
+}
 
 void SharedClusterExperiment::check_asked_sizes() const {
   throw UsageError("--sizes: jobs have no sizes; leave out --sizes");
