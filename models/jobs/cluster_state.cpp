@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
+#include "models/jobs/later.hpp"
 #include "models/jobs/placement/node_search.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
 
 namespace {
-
-/// A span from now on that may be endless.
-WallTime after(WallTime now, WallTime span) { return span > WallTime::max() - now ? WallTime::max() : now + span; }
 
 std::uint64_t whole_gpus_of(const Shape& shape) {
   std::uint64_t sum = 0;
@@ -41,7 +39,7 @@ void ClusterState::start(JobId job, Allocation where) {
   require(!is_running(job), "job {} runs already", job.value);
   placement_.started(jobs_.shape(job), where);
   slots_[job] = static_cast<std::uint32_t>(running_.size());
-  running_.push_back({job, std::move(where), now_, after(now_, jobs_.jobs[job].expected)});
+  running_.push_back({job, std::move(where), now_, later(now_, jobs_.jobs[job].expected)});
   expected_ends_.emplace(running_.back().expected, job);
   started_.push_back(job);
 }
@@ -50,6 +48,7 @@ bool ClusterState::replace_closed(JobId job) {
   const Shape& shape = jobs_.shape(job);
   Allocation& where = running_[slots_[job]].where;
   std::vector<std::pair<std::size_t, NodeShare>> replaced;
+  placement_.stopped(shape, where);
   for (std::size_t i = 0; i < where.size(); ++i) {
     if (inventory_.is_open(where[i].node)) { continue; }
     const Demand& demand = shape[where[i].group].each;
@@ -60,6 +59,7 @@ bool ClusterState::replace_closed(JobId job) {
         inventory_.take(before, shape[before.group].each);
         where[index] = before;
       }
+      placement_.started(shape, where);
       return false;
     }
     replaced.emplace_back(i, where[i]);
@@ -67,6 +67,7 @@ bool ClusterState::replace_closed(JobId job) {
     where[i] = inventory_.share(*node, where[i].group, demand, where[i].tasks);
     inventory_.take(where[i], demand);
   }
+  placement_.started(shape, where);
   return true;
 }
 

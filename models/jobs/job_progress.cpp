@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/jobs/later.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -59,9 +60,7 @@ void JobProgress::advance(WallTime now) {
 
 WallTime JobProgress::when(WallTime work) const {
   WallTime left = work - anchor_.work;
-  const auto from = [&](WallTime span) {
-    return span == WallTime::max() || span > WallTime::max() - updated_ ? WallTime::max() : updated_ + span;
-  };
+  const auto from = [&](WallTime span) { return later(updated_, span); };
   if (!saves()) {
     const WallTime span = speed_.time_for(left);
     return span == WallTime::max() ? span : from(std::max(WallTime{}, anchored_at_ + span - position_));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/jobs/later.hpp"
+
 namespace athanor {
 
 void JobSimulation::begin(JobId job) {
@@ -47,11 +49,7 @@ void JobSimulation::pace_anew() {
   }
 }
 
-WallTime JobSimulation::ends_by(JobId job) const {
-  const WallTime limit = jobs_.jobs[job].limit;
-  const WallTime since = state_.running(job).since;
-  return limit > WallTime::max() - since ? WallTime::max() : since + limit;
-}
+WallTime JobSimulation::ends_by(JobId job) const { return later(state_.running(job).since, jobs_.jobs[job].limit); }
 
 WallTime JobSimulation::work_done(JobId job) const {
   const Work& work = works_[job];

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "models/jobs/later.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
@@ -34,8 +35,6 @@ const NodeTier& tier_of(const FailureSource& source, const NodeList& nodes) {
   throw SimulationError("no-tier", fmt::format("the cluster has no tier '{}' that could fail; it has {}", source.tier,
                                                known.empty() ? "none" : known));
 }
-
-WallTime later(WallTime from, WallTime by) { return by > WallTime::max() - from ? WallTime::max() : from + by; }
 
 WallTime divided(WallTime time, double by) {
   return WallTime{std::max<std::int64_t>(1, std::llround(static_cast<double>(time.count()) / by))};

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
+#include "models/jobs/later.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
 
 namespace {
-
-WallTime after(WallTime from, WallTime span) { return span > WallTime::max() - from ? WallTime::max() : from + span; }
 
 std::uint64_t milli_of(const Demand& demand) {
   return std::uint64_t{demand.gpus} * Inventory::kWhole + demand.gpu_milli;
@@ -76,7 +75,7 @@ WallTime GpusAhead::earliest(const Shape& shape, WallTime span, WallTime from) c
     if (step + 1 < steps_.size() && steps_[step + 1].from <= from) { continue; }
     if (share(shape, steps_[step].free).empty()) { continue; }
     const WallTime begin = std::max(steps_[step].from, from);
-    if (!share(shape, least(step, after(begin, span))).empty()) { return begin; }
+    if (!share(shape, least(step, later(begin, span))).empty()) { return begin; }
   }
   return WallTime::max();
 }
@@ -93,7 +92,7 @@ std::size_t GpusAhead::step_at(WallTime time) {
 }
 
 void GpusAhead::reserve(const Shape& shape, WallTime from, WallTime span) {
-  const WallTime end = after(from, span);
+  const WallTime end = later(from, span);
   const std::size_t first = step_at(from);
   const std::size_t last = end == WallTime::max() ? steps_.size() : step_at(end);
   const Milli taken = share(shape, least(first, end));

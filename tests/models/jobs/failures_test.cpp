@@ -187,6 +187,20 @@ TEST_CASE("a job begins again in place on the nodes that are left and one that s
   CHECK(waits.ended - waits.ran() == 1_wall_h * waits.interruptions);
 }
 
+TEST_CASE("placements that remember who is where learn of the nodes that a job gets for those that it has lost") {
+  const JobList jobs = list_of({{0, 20'000, 16}, {0, 20'000, 8}, {5'000, 20'000, 8}});
+  JobsRules rules = rules_of(What::node, wall_seconds(5'000), 1_wall_h);
+  rules.checkpoints = {CheckpointRules::Rule::fixed, wall_seconds(100), {}, {}};
+  rules.failures.spares = 2;
+  const JobsRun run = run_of(jobs, equal_nodes(6, 8), "fifo", "{}", "gpu_clustering", rules);
+  std::uint32_t interruptions = 0;
+  for (const JobOutcome& outcome : run.outcomes) {
+    CHECK(outcome.state == JobState::completed);
+    interruptions += outcome.interruptions;
+  }
+  CHECK(interruptions > 0);
+}
+
 TEST_CASE("a layer of switches takes all nodes below one of them, and its name is checked") {
   NodeList nodes = equal_nodes(6, 1);
   nodes.tiers = {{"leaf", {}, 2}};
