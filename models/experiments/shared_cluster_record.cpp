@@ -107,11 +107,6 @@ void put_logged(const std::vector<std::optional<WallTime>>& logged, Record& reco
       fmt::format("in the log they waited {:.1f} s on average, {:.1f} s in the median", mean, percentile(waits, 50)));
 }
 
-std::string name_of(JobId id, const JobList& jobs) {
-  const std::string& name = jobs.name(jobs.jobs[id].name);
-  return name.empty() ? fmt::format("job {}", id.value) : name;
-}
-
 /// Nodes with how many GPUs each: "3:8 4:4".
 std::string places_text(const Allocation& where) {
   std::string text;
@@ -142,7 +137,7 @@ std::string seconds_text(WallTime time) {
 void put_stuck(const JobsRun& run, const JobList& jobs, Record& record) {
   std::vector<std::string> stuck;
   for (const StuckJob& each : run.stuck) {
-    stuck.push_back(fmt::format("{} {}", name_of(each.job, jobs), each.reason));
+    stuck.push_back(fmt::format("{} {}", jobs.title(each.job), each.reason));
     record.remarks.push_back("never starts: " + stuck.back());
   }
   if (!stuck.empty()) { record.put(kStuck, stuck); }
@@ -172,7 +167,7 @@ std::string job_lines(const JobList& jobs, const JobsRun& done, const std::strin
     const JobOutcome& outcome = done.outcomes[id];
     const bool started = outcome.starts > 0;
     lines +=
-        head + fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", id.value, csv_field(name_of(id, jobs)),
+        head + fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", id.value, csv_field(jobs.title(id)),
                            csv_field(jobs.name(job.user)), csv_field(jobs.name(job.queue)),
                            static_cast<double>(gpu_milli_of(jobs.shape(id))) / 1000, text_of(outcome.state),
                            seconds_text(job.submitted), seconds_text(outcome.started), seconds_text(outcome.ended),

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "sim/random.hpp"
 
 namespace athanor {
@@ -59,6 +61,11 @@ GpuTypesId JobList::gpu_types(std::vector<std::string> types) {
   const auto index = static_cast<std::uint32_t>(found - gpu_types_.begin());
   if (found == gpu_types_.end()) { gpu_types_.push_back(std::move(types)); }
   return GpuTypesId{index};
+}
+
+std::string JobList::title(JobId id) const {
+  const std::string& known = name(jobs[id].name);
+  return known.empty() ? fmt::format("job {}", id.value) : known;
 }
 
 void JobList::sort() {

@@ -76,6 +76,8 @@ class JobList {
   const Shape& shape(JobId id) const { return shapes_[jobs[id].shape]; }
   std::size_t shapes() const { return shapes_.size(); }
   const std::string& name(NameId id) const { return names_[id]; }
+  /// What a job is called: by its number, "job 17", where it has no name.
+  std::string title(JobId id) const;
   const std::vector<std::string>& gpu_types(GpuTypesId id) const { return gpu_types_[id]; }
   std::size_t gpu_type_sets() const { return gpu_types_.size(); }
   std::size_t size() const { return jobs.size(); }

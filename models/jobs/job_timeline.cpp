@@ -75,8 +75,7 @@ void draw(const JobsRun& run, const JobList& jobs, const NodeList& nodes, Timeli
     for (std::size_t line = 0; line < lines; ++line) { tracks.push_back(timeline.add_track(group, nodes.name(node))); }
     for (const Stay& stay : stays[node]) {
       const Job& job = jobs.jobs[stay.stint->job];
-      const std::string& known = jobs.name(job.name);
-      timeline.span(tracks[stay.line], known.empty() ? fmt::format("job {}", stay.stint->job.value) : known,
+      timeline.span(tracks[stay.line], jobs.title(stay.stint->job),
                     jobs.name(job.queue).empty() ? "job" : jobs.name(job.queue), drawn(stay.stint->since),
                     drawn(stay.stint->until), {{"gpus_here", stay.gpus}, {"user", jobs.name(job.user)}});
     }

@@ -83,7 +83,8 @@ class KubernetesScheduler final : public Scheduler {
       if (other == job) { continue; }
       constexpr std::size_t kNamed = 3;
       if (named == kNamed) { return text + ", and others"; }
-      text += fmt::format("{} {} holds {}", named == 0 ? ", while" : ",", name(other, state), share_text(other, state));
+      text += fmt::format("{} {} holds {}", named == 0 ? ", while" : ",", state.jobs().title(other),
+                          share_text(other, state));
       ++named;
     }
     if (named == 0 && state.running().empty()) { text += ", and the others fit nowhere"; }
@@ -97,11 +98,6 @@ class KubernetesScheduler final : public Scheduler {
     Allocation held;
     WallTime since;  ///< it holds something
   };
-
-  static std::string name(JobId job, const ClusterState& state) {
-    const std::string& name = state.jobs().name(state.job(job).name);
-    return name.empty() ? fmt::format("job {}", job.value) : name;
-  }
 
   std::string share_text(JobId job, const ClusterState& state) const {
     std::uint32_t tasks = 0;

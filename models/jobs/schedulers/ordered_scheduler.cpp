@@ -151,7 +151,7 @@ std::string OrderedScheduler::reason(JobId job, const ClusterState& state) const
     }
     return fmt::format("is first and is expected to fit at {}", to_string(reservation_->start));
   }
-  return fmt::format("waits behind {}", state.jobs().name(state.job(first).name));
+  return fmt::format("waits behind {}", state.jobs().title(first));
 }
 
 }  // namespace athanor
