@@ -10,22 +10,30 @@
 #include "models/experiments/shared_cluster_record.hpp"
 #include "models/experiments/table.hpp"
 #include "models/jobs/job_timeline.hpp"
+#include "models/jobs/nodes_of_cluster.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
 
-JobsRun SharedClusterExperiment::simulate(const JobList& jobs, const Platform& platform,
+std::unique_ptr<TrainingSpeeds> SharedClusterExperiment::training_speeds(const Platform& platform,
+                                                                         const RunOptions& options) const {
+  if (workload_.trainings.empty()) { return nullptr; }
+  return std::make_unique<TrainingSpeeds>(workload_.trainings, workload_.resolved.activities,
+                                          endpoints_by_node(*platform.cluster), workload_.contention,
+                                          workload_.speeds(), platform, options);
+}
+
+JobsRun SharedClusterExperiment::simulate(const JobList& jobs, SpeedModel& speeds, const Platform& platform,
                                           const RunOptions& options) const {
   const auto placement = workload_.placement->make(*workload_.nodes, jobs, platform.seed);
   const auto scheduler = workload_.scheduler->make(jobs, *workload_.nodes);
-  const std::unique_ptr<SpeedModel> speeds = workload_.speeds();
   JobsRules rules = workload_.rules;
   rules.seed = platform.seed;
   rules.keep_allocations = options.per_job;
   rules.keep_stints = options.timeline != nullptr;
-  return simulate_jobs(jobs, *workload_.nodes, *placement, *scheduler, *speeds, rules, options.stop);
+  return simulate_jobs(jobs, *workload_.nodes, *placement, *scheduler, speeds, rules, options.stop);
 }
 
 std::span<const Bytes> SharedClusterExperiment::sizes() const {
@@ -38,15 +46,23 @@ std::string SharedClusterExperiment::label(Bytes /*size*/) const {
 }
 
 std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
-  const std::shared_ptr<const JobList> list = workload_.jobs_of(run.platform.seed);
+  std::shared_ptr<const JobList> list = workload_.jobs_of(run.platform.seed);
+  const std::unique_ptr<TrainingSpeeds> trainings = training_speeds(run.platform, run.options);
+  if (trainings) {
+    auto timed = std::make_shared<JobList>(*list);
+    trainings->set_durations(*timed);
+    list = std::move(timed);
+  }
   const JobList& jobs = *list;
-  const JobsRun done = simulate(jobs, run.platform, run.options);
+  const std::unique_ptr<SpeedModel> others = workload_.speeds();
+  const JobsRun done = simulate(jobs, trainings ? *trainings : *others, run.platform, run.options);
   Record record = run.head;
   record.put(kWorkload, jobs_text());
   record.put(kScheduler, variant());
   record.put(kPlacement, workload_.placement_name);
   record.put(kSeed, run.platform.seed);
   put_run(done, jobs, workload_, record);
+  if (trainings) { put_trainings(*trainings, jobs, record); }
   if (run.options.per_job) {
     record.per_job = job_lines(jobs, done, fmt::format("{},{},", csv_field(run.head.string(kCase)), run.platform.seed));
   }
@@ -97,6 +113,7 @@ const RepetitionSummary* SharedClusterExperiment::repetitions() const {
 std::vector<const Column*> SharedClusterExperiment::columns(bool seeds) const {
   std::vector<const Column*> columns{&kSubmitted, &kCompleted, &kQueued,         &kWaitMean,     &kWaitMedian,
                                      &kWaitP99,   &kWaitMost,  &kCompletionMean, &kSlowdownMean, &kUtilisation};
+  if (!workload_.trainings.empty()) { columns.insert(columns.end(), {&kTrainingPlacement, &kTrainingInterference}); }
   const bool fails = !workload_.rules.failures.sources.empty();
   if (fails) { columns.insert(columns.end(), {&kInterruptions, &kGoodput, &kEffectiveTime}); }
   if (seeds && fails) { columns.insert(columns.end(), {&kEffectiveTimeP5, &kEffectiveTimeP95}); }
@@ -124,8 +141,12 @@ std::string SharedClusterExperiment::participants() const {
   return fmt::format("{} nodes with {} GPUs", workload_.nodes->count(), workload_.nodes->gpus());
 }
 
-std::vector<std::string> SharedClusterExperiment::warnings(const Platform& /*platform*/) const {
-  return workload_.notes;
+std::vector<std::string> SharedClusterExperiment::warnings(const Platform& platform) const {
+  std::vector<std::string> all = workload_.notes;
+  if (workload_.trainings.empty()) { return all; }
+  const std::vector<std::string> more = workload_.trainings.front()->warnings(platform);
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
 }
 
 std::string SharedClusterExperiment::refusal(const Platform& /*platform*/, Ability ability) const {
@@ -140,7 +161,8 @@ std::string SharedClusterExperiment::refusal(const Platform& /*platform*/, Abili
   return "";
 }
 
-std::vector<IdleKeys> SharedClusterExperiment::idle_keys(const Platform& /*platform*/) const {
+std::vector<IdleKeys> SharedClusterExperiment::idle_keys(const Platform& platform) const {
+  if (!workload_.trainings.empty()) { return workload_.trainings.front()->idle_keys(platform); }
   return {{{"/network"}, "jobs of given durations send nothing", "leave it out"}};
 }
 

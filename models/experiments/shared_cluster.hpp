@@ -16,7 +16,7 @@ class SharedClusterExperiment : public Experiment {
 
   const WorkloadConfig& workload() const { return workload_; }
   /// Throws Interrupted.
-  JobsRun simulate(const JobList& jobs, const Platform& platform, const RunOptions& options) const;
+  JobsRun simulate(const JobList& jobs, SpeedModel& speeds, const Platform& platform, const RunOptions& options) const;
 
   std::string_view subject() const override { return "workload"; }
   std::string variant() const override { return workload_.scheduler_name; }
@@ -38,6 +38,8 @@ class SharedClusterExperiment : public Experiment {
   void check_asked_sizes() const override;
 
  private:
+  /// Null: no job trains.
+  std::unique_ptr<TrainingSpeeds> training_speeds(const Platform& platform, const RunOptions& options) const;
   /// "315 jobs of philly.csv (sia)".
   std::string jobs_text() const;
 

@@ -73,7 +73,22 @@ inline constexpr Column kAllocatedAt120{"allocated_at_120"};               ///< 
 inline constexpr Column kAllocatedAt130{"allocated_at_130"};               ///< 130 %
 inline constexpr Column kFairness{.key = "fairness",
                                   .role = ColumnRole::rate};  ///< Jain's index of users' mean slowdowns
-inline constexpr Column kStuck{"stuck"};                      ///< why jobs wait that nothing can start any more
+inline constexpr Column kTrainingPlacement{
+    .key = "training_placement_slowdown",
+    .head = "placement",
+    .unit = "(times)",
+    .width = 9,
+    .format = Format::two_decimals,
+    .shown = {.in_sweeps = true}};  ///< how many times as long the steps of trainings take where they are as they
+                                    ///< would on the first nodes of an empty cluster
+inline constexpr Column kTrainingInterference{
+    .key = "training_interference_slowdown",
+    .head = "others",
+    .unit = "(times)",
+    .width = 8,
+    .format = Format::two_decimals,
+    .shown = {.in_sweeps = true}};        ///< how many times as long they take beside others as there alone
+inline constexpr Column kStuck{"stuck"};  ///< why jobs wait that nothing can start any more
 inline constexpr Column kGoodput{
     .key = "goodput",
     .head = "goodput",

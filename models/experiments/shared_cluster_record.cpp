@@ -155,6 +155,22 @@ void put_run(const JobsRun& run, const JobList& jobs, const WorkloadConfig& work
   put_stuck(run, jobs, record);
 }
 
+void put_trainings(const TrainingSpeeds& trainings, const JobList& jobs, Record& record) {
+  TrainingPace all;
+  for (const auto& [job, pace] : trainings.paces()) {
+    const double gpus = static_cast<double>(gpu_milli_of(jobs.shape(job)));
+    all.time += pace.time * gpus;
+    all.alone += pace.alone * gpus;
+    all.best += pace.best * gpus;
+  }
+  if (all.best == 0) { return; }
+  record.put(kTrainingPlacement, all.alone / all.best);
+  record.put(kTrainingInterference, all.time / all.alone);
+  record.remarks.push_back(
+      fmt::format("trainings: {} placements priced, {} groups of trainings that meet on links simulated side by side",
+                  trainings.placements(), trainings.side_by_side()));
+}
+
 std::string per_job_names() {
   return "case,seed,job,name,user,queue,gpus,state,submitted_s,started_s,ended_s,duration_s,wait_s,ran_s,starts,"
          "nodes\n";

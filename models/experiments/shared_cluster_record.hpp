@@ -4,12 +4,16 @@
 
 #include "models/experiments/record.hpp"
 #include "models/experiments/scenario/workload_section.hpp"
+#include "models/experiments/training_speeds.hpp"
 #include "models/jobs/simulate_jobs.hpp"
 
 namespace athanor {
 
 /// Puts what a run of a workload comes to.
 void put_run(const JobsRun& run, const JobList& jobs, const WorkloadConfig& workload, Record& record);
+
+/// Of a workload some of whose jobs train: what their places and the others cost them.
+void put_trainings(const TrainingSpeeds& trainings, const JobList& jobs, Record& record);
 
 /// The line above all Record::per_job.
 std::string per_job_names();

@@ -42,6 +42,7 @@ void ClusterState::start(JobId job, Allocation where) {
   running_.push_back({job, std::move(where), now_, later(now_, jobs_.jobs[job].expected)});
   expected_ends_.emplace(running_.back().expected, job);
   started_.push_back(job);
+  ++changes_;
 }
 
 bool ClusterState::replace_closed(JobId job) {
@@ -68,7 +69,15 @@ bool ClusterState::replace_closed(JobId job) {
     inventory_.take(where[i], demand);
   }
   placement_.started(shape, where);
+  ++changes_;
   return true;
+}
+
+void ClusterState::stall(JobId job, bool stalled) {
+  RunningJob& running = running_[slots_[job]];
+  if (running.stalled == stalled) { return; }
+  running.stalled = stalled;
+  ++changes_;
 }
 
 void ClusterState::stop(JobId job) {
@@ -83,6 +92,7 @@ void ClusterState::stop(JobId job) {
   if (slot + 1 != running_.size()) { running_[slot] = std::move(running_.back()); }
   running_.pop_back();
   stopped_.push_back(job);
+  ++changes_;
 }
 
 }  // namespace athanor

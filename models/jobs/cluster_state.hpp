@@ -19,8 +19,9 @@ namespace athanor {
 struct RunningJob {
   JobId job;
   Allocation where;
-  WallTime since;     ///< it got them
-  WallTime expected;  ///< when it ends, as far as schedulers know
+  WallTime since;        ///< it got them
+  WallTime expected;     ///< when it ends, as far as schedulers know
+  bool stalled = false;  ///< it has failed, and nobody has seen it yet
 };
 
 /// Which jobs run where at present: what schedulers look at and change. What a change means for time is up to whoever
@@ -63,6 +64,11 @@ class ClusterState {
   /// Takes a running job's nodes away: it has ended, or has to wait again.
   void stop(JobId job);
 
+  /// A running job does nothing any more, or does again.
+  void stall(JobId job, bool stalled);
+  /// How often something has changed of who runs where.
+  std::uint64_t changes() const { return changes_; }
+
   /// Jobs started and stopped since these were last asked, in order; a job may be in both.
   std::vector<JobId> take_started() { return std::exchange(started_, {}); }
   std::vector<JobId> take_stopped() { return std::exchange(stopped_, {}); }
@@ -85,6 +91,7 @@ class ClusterState {
   std::vector<JobId> started_;
   std::vector<JobId> stopped_;
   std::uint64_t surprises_ = 0;
+  std::uint64_t changes_ = 0;
   std::function<WallTime(JobId)> work_done_;
 };
 

@@ -19,6 +19,8 @@ using JobId = Id<struct JobTag>;
 using ShapeId = Id<struct ShapeTag>;
 /// A name of a user, a queue or a job: one of JobList::names.
 using NameId = Id<struct NameTag>;
+/// What a job does as far as its speed is simulated: whoever does that numbers them. 0: nothing that is.
+using ActivityId = Id<struct ActivityTag>;
 /// A set of types of GPUs: one of JobList::gpu_types. 0: any.
 using GpuTypesId = Id<struct GpuTypesTag>;
 
@@ -52,6 +54,7 @@ struct Job {
   NameId user;
   NameId queue;
   ShapeId shape;
+  ActivityId activity = {};
   WallTime submitted;
   WallTime duration;                    ///< of an undisturbed run at full speed: its work
   WallTime limit = WallTime::max();     ///< after which it is ended

@@ -10,7 +10,6 @@ void JobSimulation::begin(JobId job) {
   if (!state_.is_running(job)) { return; }  // it has been stopped in the same breath
   Work& work = works_[job];
   work.on_nodes = true;
-  others_changed_ = true;
   busy_milli_ += gpu_milli_of(jobs_.shape(job));
   const bool saves = rules_.checkpoints.rule != CheckpointRules::Rule::none;
   start_anew(job, saves ? interval_of(rules_.checkpoints, failures_.mttf(state_.running(job).where)) : WallTime::max());
@@ -29,8 +28,10 @@ void JobSimulation::start_anew(JobId job, WallTime interval) {
   work.since = state_.now();
   work.ready = state_.now() + overhead;
   work.has_failed = false;
+  state_.stall(job, false);
   expect_failure(job);
-  pace(job);
+  others_changed_ = true;
+  if (!speeds_.depends_on_others()) { pace(job); }  // else all are asked at the end of this instant
 }
 
 void JobSimulation::pace(JobId job) {
@@ -106,6 +107,7 @@ void JobSimulation::note_stint(JobId job) {
 void JobSimulation::leave(JobId job) {
   Work& work = works_[job];
   note_stint(job);
+  speeds_.left(job, state_.now());
   work.on_nodes = false;
   work.due = 0;
   work.failure = 0;

@@ -119,6 +119,22 @@ std::vector<std::vector<VertexId>> devices_by_node(const Cluster& cluster, std::
 
 }  // namespace
 
+IdVector<NodeId, std::vector<std::uint32_t>> endpoints_by_node(const Cluster& cluster) {
+  IdVector<NodeId, std::vector<std::uint32_t>> endpoints;
+  std::map<std::uint32_t, NodeId> known;
+  for (std::uint32_t endpoint = 0; endpoint < cluster.endpoints.size(); ++endpoint) {
+    const std::uint32_t node = cluster.fabric->vertex(cluster.endpoints[endpoint]).node;
+    if (node == kNoNode) {
+      endpoints.push_back({endpoint});
+      continue;
+    }
+    const auto [at, fresh] = known.try_emplace(node, endpoints.next());
+    if (fresh) { endpoints.push_back({}); }
+    endpoints[at->second].push_back(endpoint);
+  }
+  return endpoints;
+}
+
 NodeList nodes_of(const Cluster& cluster) {
   NodeList list;
   const std::string type = cluster.identity && !cluster.identity->gpu.empty() ? cluster.identity->gpu : "GPU";

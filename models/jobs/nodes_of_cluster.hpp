@@ -11,4 +11,7 @@ struct Cluster;
 /// has more than GpuSet::kMost GPUs.
 NodeList nodes_of(const Cluster& cluster);
 
+/// The endpoints of each of these nodes, in the order of their GPUs.
+IdVector<NodeId, std::vector<std::uint32_t>> endpoints_by_node(const Cluster& cluster);
+
 }  // namespace athanor

@@ -152,6 +152,7 @@ void JobSimulation::finish() {
       close_account(running.job);
     }
     note_stint(running.job);
+    speeds_.left(running.job, state_.now());
     run_.outcomes[running.job].time.useful = work.progress.done().time;
   }
   for (const JobId job : jobs_.jobs.ids()) {

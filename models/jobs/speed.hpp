@@ -48,6 +48,8 @@ class SpeedModel {
   virtual ~SpeedModel() = default;
   /// Of a running job that has done so much of its work.
   virtual JobPace pace(const RunningJob& running, WallTime done, const ClusterState& state) = 0;
+  /// A job that was asked for has failed, or loses its nodes.
+  virtual void left(JobId /*job*/, WallTime /*now*/) {}
   /// Does it depend on which other jobs run? Then all are asked whenever one starts or ends.
   virtual bool depends_on_others() const { return false; }
 };

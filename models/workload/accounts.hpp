@@ -18,6 +18,7 @@ struct OperationRecord {
   Time end;
   std::uint32_t cause = kNone;     ///< of the same worker, what ended last before it; none: it could begin at once
   OperationId last{kNone, kNone};  ///< of a call or message: who came last
+  std::uint32_t transfer = kNone;  ///< of a call or message: its number; all who take part have the same
 };
 
 using Records = std::vector<std::vector<OperationRecord>>;  ///< by worker and operation

@@ -1,6 +1,7 @@
 #include "models/workload/call_shares.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <span>
 #include <utility>
@@ -52,10 +53,24 @@ bool may_be_short(std::span<const std::pair<std::uint32_t, double>> row, const s
   return sum > kFull;
 }
 
+/// 0 for the highest priority, 1 for the next one that there is, ...
+std::vector<std::uint32_t> levels_of(const std::vector<std::uint32_t>& priorities, std::size_t estimates) {
+  std::map<std::uint32_t, std::uint32_t, std::greater<>> levels;
+  for (const std::uint32_t each : priorities) { levels.emplace(each, 0); }
+  std::uint32_t next = 0;
+  for (auto& [priority, level] : levels) { level = next++; }
+  std::vector<std::uint32_t> all(estimates);
+  for (std::size_t each = 0; each < priorities.size(); ++each) { all[each] = levels.at(priorities[each]); }
+  return all;
+}
+
 }  // namespace
 
-CallShares::CallShares(const std::vector<std::vector<LinkShare>>& estimates, const std::vector<std::uint32_t>& most)
-    : running_(estimates.size()),
+CallShares::CallShares(const std::vector<std::vector<LinkShare>>& estimates, const std::vector<std::uint32_t>& most,
+                       const std::vector<std::uint32_t>& priorities)
+    : level_(levels_of(priorities, estimates.size())),
+      levels_(level_.empty() ? 1 : *std::max_element(level_.begin(), level_.end()) + 1),
+      running_(estimates.size()),
       speed_(estimates.size(), 1),
       frozen_(estimates.size()),
       seen_estimate_(estimates.size()) {
@@ -116,13 +131,13 @@ bool CallShares::overloaded(std::uint32_t row) const {
 
 /// What those whose speed is settled leave, shared out: everyone gets what it takes or the level, whichever is less.
 CallShares::Cut CallShares::cut(std::uint32_t row) const {
-  double left = 1;
+  double left = 1;  // less than 0 by rounding alone
   double count = 0;
   std::vector<std::pair<double, double>> open;  // share, how many run
   for (std::uint32_t e = first_[row]; e < first_[row + 1]; ++e) {
     const Entry& entry = entries_[e];
     const double running = running_[entry.estimate];
-    if (running == 0) { continue; }
+    if (running == 0 || speed_[entry.estimate] == 0) { continue; }
     if (frozen_[entry.estimate]) {
       left -= running * entry.share * speed_[entry.estimate];
     } else {
@@ -136,14 +151,18 @@ CallShares::Cut CallShares::cut(std::uint32_t row) const {
     left -= share * running;
     count -= running;
   }
-  require(!open.empty() && count > 0 && left > 0, "a link that is too full has nobody to slow down");
-  return {left / count, open.back().first, left / count / open.back().first};
+  require(!open.empty() && count > 0, "a link that is too full has nobody to slow down");
+  const double level = std::max(0.0, left) / count;
+  return {level, open.back().first, level / open.back().first};
 }
 
 /// Who is slowed down most comes first, and only those as wide: what else a link would slow down, another may slow down
 /// more. Speeds are then settled in ascending order, so that nobody takes more of any link than its cut had left for
 /// it.
-void CallShares::share_rows() {
+void CallShares::share_rows(std::uint32_t level) {
+  for (const std::uint32_t each : touched_) {
+    if (level_[each] == level) { speed_[each] = 1; }
+  }
   for (;;) {
     std::uint32_t worst = UINT32_MAX;
     Cut found;
@@ -158,7 +177,10 @@ void CallShares::share_rows() {
     if (worst == UINT32_MAX) { return; }
     for (std::uint32_t e = first_[worst]; e < first_[worst + 1]; ++e) {
       const Entry& entry = entries_[e];
-      if (running_[entry.estimate] == 0 || frozen_[entry.estimate] || entry.share < found.widest) { continue; }
+      if (running_[entry.estimate] == 0 || frozen_[entry.estimate] || level_[entry.estimate] != level ||
+          entry.share < found.widest) {
+        continue;
+      }
       speed_[entry.estimate] = found.level / entry.share;
       frozen_[entry.estimate] = true;
     }
@@ -167,8 +189,11 @@ void CallShares::share_rows() {
 
 const std::vector<std::uint32_t>& CallShares::update(std::uint32_t estimate) {
   find_touched(estimate);
-  for (const std::uint32_t each : touched_) { speed_[each] = 1; }
-  share_rows();
+  for (const std::uint32_t each : touched_) { speed_[each] = 0; }
+  for (std::uint32_t level = 0; level < levels_; ++level) {
+    share_rows(level);
+    for (const std::uint32_t each : touched_) { frozen_[each] = frozen_[each] || level_[each] == level; }
+  }
   for (const std::uint32_t each : touched_) { frozen_[each] = false; }
   return touched_;
 }

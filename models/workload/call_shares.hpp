@@ -19,7 +19,10 @@ class CallShares {
  public:
   /// `estimates`: of each kind of call, its links, each once. `most`: how many of each may run at once. Links that all
   /// of them together leave room on are forgotten, and links that are shared alike count once.
-  CallShares(const std::vector<std::vector<LinkShare>>& estimates, const std::vector<std::uint32_t>& most);
+  /// `priorities`: by estimate; who has a higher one gets what it takes of links before others get anything. Empty: all
+  /// are alike.
+  CallShares(const std::vector<std::vector<LinkShare>>& estimates, const std::vector<std::uint32_t>& most,
+             const std::vector<std::uint32_t>& priorities = {});
 
   /// Whether some link could be short for both, or for both with others.
   bool shares_links(std::uint32_t estimate) const { return rows_of_[estimate + 1] > rows_of_[estimate]; }
@@ -32,7 +35,8 @@ class CallShares {
   /// others, too; itself included where it runs. Sets speed() of them.
   const std::vector<std::uint32_t>& update(std::uint32_t estimate);
 
-  /// At which share of its own speed each running call of this estimate goes: more than 0, at most 1.
+  /// At which share of its own speed each running call of this estimate goes: at most 1, and more than 0 unless
+  /// others have priority.
   double speed(std::uint32_t estimate) const { return speed_[estimate]; }
 
   std::size_t rows() const { return first_.size() - 1; }
@@ -51,12 +55,14 @@ class CallShares {
   void find_touched(std::uint32_t estimate);
   bool overloaded(std::uint32_t row) const;
   Cut cut(std::uint32_t row) const;
-  void share_rows();
+  void share_rows(std::uint32_t level);
 
   std::vector<std::uint32_t> first_{0};  ///< by row, into entries_; one more at the end
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> rows_of_;  ///< by estimate, into rows_; one more at the end
   std::vector<std::uint32_t> rows_;
+  std::vector<std::uint32_t> level_;  ///< by estimate: 0 those of the highest priority, 1 those of the next, ...
+  std::uint32_t levels_ = 1;
   std::vector<std::uint32_t> running_;
   std::vector<double> speed_;
   std::vector<bool> frozen_;

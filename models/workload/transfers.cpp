@@ -16,11 +16,11 @@ std::vector<std::uint32_t> most_of(const std::vector<Transfers::Work>& works) {
 }  // namespace
 
 Transfers::Transfers(Simulator& simulator, std::vector<Work> works, const std::vector<std::vector<LinkShare>>& shares,
-                     Listener& listener)
+                     const std::vector<std::uint32_t>& priorities, Listener& listener)
     : simulator_(simulator),
       self_(simulator.add(*this)),
       works_(std::move(works)),
-      shares_(shares, most_of(works_)),
+      shares_(shares, most_of(works_), priorities),
       listener_(listener),
       of_estimate_(works_.size()) {}
 
@@ -71,6 +71,7 @@ void Transfers::set_speed(std::uint32_t number, double speed) {
   own.since = now;
   own.speed = speed;
   ++own.generation;
+  if (speed == 0) { return; }
   const auto needs = static_cast<std::int64_t>(std::ceil(own.left / speed));
   simulator_.at(now + Time{needs}, self_, std::uint64_t{own.generation} << 32U | number);
 }

@@ -28,8 +28,9 @@ class Transfers : public Actor {
   };
 
   /// `shares`: by estimate, what of links the call takes during its transfer.
+  /// `priorities`: by estimate, as CallShares has them; empty: all are alike.
   Transfers(Simulator& simulator, std::vector<Work> works, const std::vector<std::vector<LinkShare>>& shares,
-            Listener& listener);
+            const std::vector<std::uint32_t>& priorities, Listener& listener);
 
   /// Begins a call, now. The number is free again when it has ended.
   std::uint32_t start(std::uint32_t estimate);
@@ -42,7 +43,7 @@ class Transfers : public Actor {
     std::uint32_t estimate = 0;
     std::uint32_t generation = 0;  ///< of its end's event; older ones no longer count
     double left = 0;               ///< of its transfer, in picoseconds alone, at `since`
-    double speed = 0;              ///< since then; 0: not begun, or transferred
+    double speed = 0;              ///< since then; 0: not begun, transferred, or others have the links
     Time since;
   };
 

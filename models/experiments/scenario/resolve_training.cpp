@@ -22,8 +22,8 @@ namespace {
 
 class Resolution {
  public:
-  Resolution(CaseParts& parts, TrainingConfig& config)
-      : reader_(parts.fields), context_(parts.context), case_(parts.scenario_case), config_(config) {}
+  Resolution(ReadingContext& context, const ClusterConfig& described, const Cluster& cluster, TrainingConfig& config)
+      : context_(context), described_(described), cluster_(cluster), config_(config) {}
 
   std::shared_ptr<const Training> resolve() {
     auto training = std::make_shared<Training>();
@@ -62,29 +62,26 @@ class Resolution {
   }
 
   bool problem(std::string code, std::string message, std::string hint) {
-    reader_.problem("training", std::move(code), std::move(message), std::move(hint));
+    context_.problems.add({std::move(code), std::move(message), config_.place, std::move(hint)});
     return false;
   }
 
   /// What is wrong with the plan itself.
   bool fault(std::string code, std::string message, std::string hint) {
     if (!context_.changes.open_plan) { return problem(std::move(code), std::move(message), std::move(hint)); }
-    if (!plan_fault_) {
-      plan_fault_ = {std::move(code), std::move(message), reader_.place("training"), std::move(hint)};
-    }
+    if (!plan_fault_) { plan_fault_ = {std::move(code), std::move(message), config_.place, std::move(hint)}; }
     return false;
   }
 
   bool fit_ranks() {
     ParallelPlan& plan = config_.plan;
-    const std::uint64_t endpoints = case_.platform.cluster->endpoints.size();
+    const std::uint64_t endpoints = cluster_.endpoints.size();
     const std::uint64_t others = std::uint64_t{plan.tensor} * plan.context * plan.pipeline;
     if (others > endpoints || (!config_.data && endpoints % others != 0)) {
-      return fault(
-          "degrees-do-not-divide",
-          fmt::format("tensor {} x context {} x pipeline {} = {} does not divide the {} endpoints of {}", plan.tensor,
-                      plan.context, plan.pipeline, others, endpoints, case_.platform.cluster->description),
-          "change a degree, or say how many copies there are: \"data\"");
+      return fault("degrees-do-not-divide",
+                   fmt::format("tensor {} x context {} x pipeline {} = {} does not divide the {} endpoints of {}",
+                               plan.tensor, plan.context, plan.pipeline, others, endpoints, cluster_.description),
+                   "change a degree, or say how many copies there are: \"data\"");
     }
     plan.data = config_.data.value_or(static_cast<std::uint32_t>(endpoints / others));
     if (others * plan.data > endpoints) {
@@ -175,7 +172,7 @@ class Resolution {
   /// Those that the scenario names, else those of the nodes; of unequal ones the fastest first.
   bool find_gpu(Training& training) {
     ClusterGpus gpus{{config_.gpu}, {}};
-    if (!config_.gpu) { gpus = gpus_of(*case_.cluster_config, *case_.platform.cluster, context_.library); }
+    if (!config_.gpu) { gpus = gpus_of(described_, cluster_, context_.library); }
     if (gpus.gpus.empty() || std::count(gpus.gpus.begin(), gpus.gpus.end(), std::nullopt) > 0) {
       return problem("no-gpu", "nothing says which GPUs these are", "name a preset: \"gpu\": \"H100-SXM-80GB\"");
     }
@@ -217,7 +214,7 @@ class Resolution {
 
   bool take_host_bandwidth(std::vector<GpuKind>& kinds) {
     if (config_.plan.offload_layers == 0) { return true; }
-    const double bandwidth = host_bandwidth(*case_.platform.cluster);
+    const double bandwidth = host_bandwidth(cluster_);
     if (bandwidth == 0) {
       return problem("no-host-link", "activations are offloaded, and nothing says how GPUs reach their hosts",
                      R"(leave "offload_layers" out, or describe nodes whose GPUs have PCIe)");
@@ -336,17 +333,18 @@ class Resolution {
     return true;
   }
 
-  Fields& reader_;
   ReadingContext& context_;
-  const Case& case_;
+  const ClusterConfig& described_;
+  const Cluster& cluster_;
   TrainingConfig& config_;
   std::optional<Problem> plan_fault_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Training> resolve_training(CaseParts& parts, TrainingConfig& config) {
-  return Resolution(parts, config).resolve();
+std::shared_ptr<const Training> resolve_training(ReadingContext& context, const ClusterConfig& described,
+                                                 const Cluster& cluster, TrainingConfig& config) {
+  return Resolution(context, described, cluster, config).resolve();
 }
 
 }  // namespace athanor

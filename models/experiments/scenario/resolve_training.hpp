@@ -6,11 +6,14 @@
 
 namespace athanor {
 
-struct CaseParts;
+struct Cluster;
+struct ClusterConfig;
+struct ReadingContext;
 struct Training;
 
-/// From the text of a training to what can be simulated on the cluster of its case; what is in the way is added to the
-/// problems, and then there is none. Completes the text's plan by what follows from the cluster.
-std::shared_ptr<const Training> resolve_training(CaseParts& parts, TrainingConfig& config);
+/// From the text of a training to what can be simulated on a cluster, which was made from `described`; what is in the
+/// way is added to the problems, and then there is none. Completes the text's plan by what follows from the cluster.
+std::shared_ptr<const Training> resolve_training(ReadingContext& context, const ClusterConfig& described,
+                                                 const Cluster& cluster, TrainingConfig& config);
 
 }  // namespace athanor

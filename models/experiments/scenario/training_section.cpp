@@ -182,7 +182,26 @@ void read_plan(Fields& fields, ReadingContext& context, TrainingConfig& config) 
                   {0, 65536});
 }
 
-void read_settings(Fields& fields, ReadingContext& context, TrainingConfig& config) {
+/// What a step took on a real machine, and what that draws and costs.
+void read_reality(Fields& fields, TrainingConfig& config) {
+  fields.optional("measured", config.measured, "What a step took on such a machine", {Time{1}});
+  fields.optional_object("measured_with", "What `measured` was measured with", [&](Fields& inner) {
+    inner.optional("software", config.measured_with.software,
+                   "Steps of one software have in common what no GPU, precision or model says; absent: of its own");
+    inner.optional("framework", config.measured_with.framework, "That the software is of, as \"nemo\"");
+    inner.optional("release", config.measured_with.release, "Of the software");
+  });
+  fields.optional_object("costs", "What the machine draws and costs",
+                         [&](Fields& inner) { read_costs(inner, config.costs); });
+  fields.optional("max_error", config.max_error, "`athanor verify` fails above this |simulated / measured - 1|",
+                  {{0, 1}, {100, 1}});
+  fields.optional("max_median_error", config.max_median_error,
+                  "The same for its median over all measured steps of the scenario", {{0, 1}, {100, 1}});
+}
+
+}  // namespace
+
+void visit(Fields& fields, ReadingContext& context, TrainingConfig& config) {
   fields.required_value("model", "What is trained: a name of `athanor list models`, a file, or its figures",
                         [&](FieldValue& value) {
                           read_model(value, context.library, context.files, context.problems, config.model);
@@ -222,25 +241,21 @@ void read_settings(Fields& fields, ReadingContext& context, TrainingConfig& conf
                   "How many tokens the busiest expert rank gets per token of the average", {{1, 1}, {1000, 1}});
   plan.expert_imbalance = to_double(imbalance);
   fields.optional("strict", config.strict, "A model that does not fit into memory is an error");
-  fields.optional("measured", config.measured, "What a step took on such a machine", {Time{1}});
-  fields.optional_object("measured_with", "What `measured` was measured with", [&](Fields& inner) {
-    inner.optional("software", config.measured_with.software,
-                   "Steps of one software have in common what no GPU, precision or model says; absent: of its own");
-    inner.optional("framework", config.measured_with.framework, "That the software is of, as \"nemo\"");
-    inner.optional("release", config.measured_with.release, "Of the software");
-  });
-  fields.optional_object("costs", "What the machine draws and costs",
-                         [&](Fields& inner) { read_costs(inner, config.costs); });
-  fields.optional("max_error", config.max_error, "`athanor verify` fails above this |simulated / measured - 1|",
-                  {{0, 1}, {100, 1}});
-  fields.optional("max_median_error", config.max_median_error,
-                  "The same for its median over all measured steps of the scenario", {{0, 1}, {100, 1}});
+  config.place = fields.place();
 }
+
+namespace {
 
 class TrainingReader : public ExperimentReader {
  public:
-  void visit(Fields& section, ReadingContext& context) override { read_settings(section, context, config_); }
-  void fit(CaseParts& parts) override { training_ = resolve_training(parts, config_); }
+  void visit(Fields& section, ReadingContext& context) override {
+    athanor::visit(section, context, config_);
+    read_reality(section, config_);
+  }
+  void fit(CaseParts& parts) override {
+    training_ =
+        resolve_training(parts.context, *parts.scenario_case.cluster_config, *parts.platform().cluster, config_);
+  }
 
   std::shared_ptr<const Experiment> make(CaseParts& parts) override {
     const std::size_t endpoints = parts.platform().cluster->endpoints.size();

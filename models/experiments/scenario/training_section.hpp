@@ -32,7 +32,12 @@ struct TrainingConfig {
   std::optional<Ratio> max_error;
   std::optional<Ratio> max_median_error;
   CostFigures costs;  ///< what the machine draws and costs, as far as the scenario says
+  SourceLocation place;
 };
+
+struct ReadingContext;
+/// What is trained how; nothing of what was measured, or of costs.
+void visit(Fields& fields, ReadingContext& context, TrainingConfig& config);
 
 class ExperimentReader;
 std::unique_ptr<ExperimentReader> training_reader();

@@ -26,7 +26,10 @@ void visit_kind(Fields& fields, WorkloadJobKind& job) {
   fields.optional("gpu_types", job.gpu_types, "Names of GPUs, one of which it needs; absent: any");
   fields.optional("priority", job.priority, "The higher the sooner, where the scheduler asks for it",
                   {-1'000'000'000, 1'000'000'000});
-  if (fields.ok() && job.gpus.has_value() == !job.tasks.empty()) {
+  fields.optional("training", job.training, "One of \"trainings\", which it does; its speed follows from where it is");
+  job.place = fields.place();
+  const bool sized = job.gpus.has_value() || !job.tasks.empty();
+  if (fields.ok() && (sized || job.training.empty()) && job.gpus.has_value() == !job.tasks.empty()) {
     fields.problem("", "conflict", "a job has either \"gpus\" or \"tasks\"", R"(as in "gpus": 8)");
   }
   for (const WorkloadTasks& tasks : job.tasks) {
@@ -72,6 +75,7 @@ Job job_of(const WorkloadJobKind& kind, JobList& list) {
   job.shape = list.shape(shape_of(kind, list));
   job.limit = kind.limit.value_or(WallTime::max());
   job.priority = kind.priority;
+  job.activity = kind.activity;
   return job;
 }
 
@@ -80,7 +84,16 @@ Job job_of(const WorkloadJobKind& kind, JobList& list) {
 void visit(Fields& fields, WorkloadJob& job) {
   visit_kind(fields, job);
   fields.optional("submitted", job.submitted, "When it is submitted, from the beginning on");
-  fields.required("duration", job.duration, "How long it runs undisturbed, at full speed", {WallTime{1}});
+  fields.optional("duration", job.duration, "How long it runs undisturbed, at full speed; or \"steps\"", {WallTime{1}});
+  fields.optional("steps", job.steps, "Of its training, in place of a duration", {1, 1'000'000'000'000});
+  if (fields.ok() && fields.reading() && (job.duration > WallTime{}) == job.steps.has_value()) {
+    fields.problem("", job.steps ? "conflict" : "missing-key",
+                   job.steps ? "a job has either \"duration\" or \"steps\"" : "the key 'duration' is missing",
+                   "it is: how long the job runs undisturbed, at full speed");
+  }
+  if (job.steps && job.training.empty()) {
+    fields.problem("steps", "no-effect", "steps are of a training, and the job names none", R"(write "duration")");
+  }
   fields.optional("expected", job.expected,
                   "How long it runs as far as schedulers know; absent: its limit, else its duration", {WallTime{1}});
   fields.optional("count", job.count, "So many such jobs", {1, 10'000'000});
@@ -92,7 +105,8 @@ JobList list_of(const std::vector<WorkloadJob>& written) {
     Job job = job_of(config, list);
     job.submitted = config.submitted;
     job.duration = config.duration;
-    job.expected = config.expected.value_or(config.limit.value_or(config.duration));
+    const WallTime known = config.steps ? WallTime::max() : config.duration;  // TrainingSpeeds knows later
+    job.expected = config.expected.value_or(config.limit.value_or(known));
     for (std::uint32_t i = 0; i < config.count; ++i) { list.jobs.push_back(job); }
   }
   list.sort();

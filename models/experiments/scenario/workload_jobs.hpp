@@ -32,6 +32,10 @@ struct WorkloadJobKind {
   std::vector<WorkloadTasks> tasks;   ///< ... these
   std::vector<std::string> gpu_types;
   std::int32_t priority = 0;
+  std::string training;                ///< by its name; "": it computes nothing that is simulated
+  std::optional<std::uint64_t> steps;  ///< of it; none: as many as fit into the duration
+  ActivityId activity;                 ///< once it has been resolved
+  SourceLocation place;
 };
 
 /// A job as a scenario writes it, or several.

@@ -7,6 +7,7 @@
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/scenario/workload_checks.hpp"
 #include "models/experiments/shared_cluster.hpp"
+#include "models/experiments/training.hpp"
 #include "models/jobs/nodes_of_cluster.hpp"
 #include "models/jobs/tier_speed.hpp"
 #include "sim/format.hpp"
@@ -164,6 +165,8 @@ void visit(Fields& fields, WorkloadConfig& workload) {
                   "Without progress, at each start of a job but its first");
   fields.optional("preempted", workload.rules.preempted, "A job that loses its nodes to another",
                   {{"goes_on", Preempted::goes_on}, {"begins_anew", Preempted::begins_anew}});
+  fields.optional_object("contention", "How trainings that run at the same time share links",
+                         [&](Fields& f) { visit(f, workload.contention); });
   fields.optional("speed_by_distance", workload.speed_by_distance,
                   "Of a job on one node, of one below one switch of the lowest tier, of the next tier, ...; absent: 1",
                   {{1, 1000}, {1000, 1}});
@@ -177,7 +180,15 @@ namespace {
 
 class WorkloadReader : public ExperimentReader {
  public:
-  void visit(Fields& section, ReadingContext& /*context*/) override { athanor::visit(section, config_); }
+  void visit(Fields& section, ReadingContext& context) override {
+    athanor::visit(section, config_);
+    section.optional_list("trainings", config_.training_texts, "What jobs may train",
+                          [&](Fields& f, WorkloadTraining& t) { athanor::visit(f, context, t); });
+    if (section.ok() && section.has("contention") && config_.training_texts.empty()) {
+      section.problem("contention", "no-effect", "only trainings meet on links",
+                      R"(leave it out, or write "trainings")");
+    }
+  }
 
   void fit(CaseParts& parts) override {
     const std::size_t before = parts.context.problems.size();
@@ -186,6 +197,7 @@ class WorkloadReader : public ExperimentReader {
       nodes = with_details(std::move(nodes), *config_.details, parts.context.files, parts.context.problems);
     }
     config_.nodes = std::make_shared<const NodeList>(std::move(nodes));
+    resolve_trainings(parts);
     JobList jobs = config_.log        ? read_log(parts)
                    : config_.arrivals ? list_of(*config_.arrivals, parts.platform().seed)
                                       : list_of(config_.written);
@@ -195,11 +207,38 @@ class WorkloadReader : public ExperimentReader {
   }
 
   std::shared_ptr<const Experiment> make(CaseParts& parts) override {
-    refuse_software("a workload of jobs", parts);
+    if (config_.resolved.trainings.empty()) {
+      refuse_software("a workload of jobs", parts);
+    } else if (!prepare_trainings(parts)) {
+      return nullptr;
+    }
     return std::make_shared<const SharedClusterExperiment>(std::move(config_));
   }
 
  private:
+  void resolve_trainings(CaseParts& parts) {
+    TrainingResolution trainings(parts.context, *parts.scenario_case.cluster_config, *parts.platform().cluster,
+                                 *config_.nodes, config_.training_texts);
+    for (WorkloadJob& job : config_.written) { trainings.resolve(job); }
+    if (config_.arrivals) {
+      for (WorkloadArrivals::Class& each : config_.arrivals->classes) { trainings.resolve(each); }
+    }
+    config_.resolved = trainings.take();
+    config_.notes.insert(config_.notes.end(), config_.resolved.notes.begin(), config_.resolved.notes.end());
+  }
+
+  /// False: there are problems.
+  bool prepare_trainings(CaseParts& parts) {
+    const auto endpoints = static_cast<std::uint32_t>(parts.platform().cluster->endpoints.size());
+    const std::optional<WorkloadNccl> nccl = prepare_workload(endpoints, parts);
+    if (!nccl) { return false; }
+    for (const auto& training : config_.resolved.trainings) {
+      config_.trainings.push_back(
+          std::make_shared<const TrainingExperiment>(training, training->setup.plan.ranks(), *nccl));
+    }
+    return true;
+  }
+
   JobList read_log(CaseParts& parts) {
     const WorkloadLog& from = *config_.log;
     const FileReader& files = parts.context.files;

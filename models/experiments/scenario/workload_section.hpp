@@ -8,6 +8,7 @@
 
 #include "models/experiments/scenario/workload_jobs.hpp"
 #include "models/experiments/scenario/workload_nodes.hpp"
+#include "models/experiments/scenario/workload_trainings.hpp"
 #include "models/jobs/job.hpp"
 #include "models/jobs/logs/fill.hpp"
 #include "models/jobs/logs/log_format.hpp"
@@ -35,7 +36,9 @@ struct WorkloadConfig {
   std::vector<WorkloadJob> written;          ///< or ...
   std::optional<WorkloadLog> log;            ///< ... of a file, or ...
   std::optional<WorkloadArrivals> arrivals;  ///< ... drawn
-  std::vector<Ratio> speed_by_distance;      ///< as of TierSpeed; empty: all run at full speed
+  std::vector<WorkloadTraining> training_texts;
+  ContentionRules contention;
+  std::vector<Ratio> speed_by_distance;  ///< as of TierSpeed; empty: all run at full speed
   std::optional<WorkloadNodes> details;
   std::string scheduler_name;
   std::shared_ptr<SchedulerKind> scheduler;
@@ -51,6 +54,8 @@ struct WorkloadConfig {
 
   std::shared_ptr<const JobList> jobs;                ///< once it has been resolved; of arrivals those of seed 1
   std::shared_ptr<const NodeList> nodes;              ///< the same
+  WorkloadTrainings resolved;                         ///< the same
+  TrainingSpeeds::Trainings trainings;                ///< of these, once they can be run
   std::vector<std::optional<WallTime>> logged_waits;  ///< by job, as the log has them; empty: it has none
   std::vector<std::string> notes;                     ///< what was left out, and what was assumed
 };

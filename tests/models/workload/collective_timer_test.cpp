@@ -112,7 +112,7 @@ class Together : public Transfers::Listener {
       works.push_back({each->transfer(), each->latency});
       shares.push_back(each->transfer_shares());
     }
-    Transfers transfers(simulator_, works, shares, *this);
+    Transfers transfers(simulator_, works, shares, {}, *this);
     for (std::uint32_t i = 0; i < estimates.size(); ++i) { transfers.start(i); }
     simulator_.run();
   }

@@ -77,29 +77,33 @@ std::uint32_t SmallWorkload::receive(std::uint32_t worker, std::uint32_t channel
   return number;
 }
 
-WorkloadResult SmallWorkload::run(const WorkloadOptions& options, bool share_link) {
-  std::deque<CallEstimate> all;
-  WorkloadEstimates estimates;
+const WorkloadEstimates& SmallWorkload::estimates(bool share_link) {
+  all_.clear();
+  estimates_ = {};
   const auto shares = std::make_shared<const std::vector<LinkShare>>(share_link ? std::vector<LinkShare>{{0, 1}}
                                                                                 : std::vector<LinkShare>{});
   const auto add_price = [&](Bytes size) {
-    all.push_back({.time = Time{size.count() * 1000},
-                   .latency = Time::zero(),
-                   .size = size,
-                   .algorithm = "",
-                   .protocol = "",
-                   .shares = shares});
-    estimates.estimates.push_back(&all.back());
-    return static_cast<std::uint32_t>(estimates.estimates.size() - 1);
+    all_.push_back({.time = Time{size.count() * 1000},
+                    .latency = Time::zero(),
+                    .size = size,
+                    .algorithm = "",
+                    .protocol = "",
+                    .shares = shares});
+    estimates_.estimates.push_back(&all_.back());
+    return static_cast<std::uint32_t>(estimates_.estimates.size() - 1);
   };
-  for (const Workload::Call& call : workload_.calls) { estimates.of_call.push_back(add_price(call.size)); }
+  for (const Workload::Call& call : workload_.calls) { estimates_.of_call.push_back(add_price(call.size)); }
   for (const Workload::Worker& worker : workload_.workers) {
     for (const Workload::Operation& operation : worker.operations) {
       if (operation.kind != Workload::Kind::send) { continue; }
-      estimates.of_message.try_emplace({operation.subject, operation.size}, add_price(operation.size));
+      estimates_.of_message.try_emplace({operation.subject, operation.size}, add_price(operation.size));
     }
   }
-  return run_workload(workload_, estimates, options);
+  return estimates_;
+}
+
+WorkloadResult SmallWorkload::run(const WorkloadOptions& options, bool share_link) {
+  return run_workload(workload_, estimates(share_link), options);
 }
 
 }  // namespace athanor::testing

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,8 +27,10 @@ class SmallWorkload {
   std::uint32_t receive(std::uint32_t worker, std::uint32_t channel, Bytes size, std::vector<std::uint32_t> after = {});
 
   Workload& workload() { return workload_; }
-
-  /// A byte takes a nanosecond; all calls and messages take all of link 0 where they share it.
+  /// A byte takes a nanosecond; all calls and messages take all of link 0 where they share it. Good until the next
+  /// call.
+  const WorkloadEstimates& estimates(bool share_link);
+  /// On these.
   WorkloadResult run(const WorkloadOptions& options, bool share_link = false);
   WorkloadResult run(bool share_link = false, double interference = 0) {
     return run(WorkloadOptions{.interference = interference}, share_link);
@@ -37,6 +40,8 @@ class SmallWorkload {
   std::uint32_t add(std::uint32_t worker, Workload::Operation operation, const std::vector<std::uint32_t>& after);
 
   Workload workload_;
+  std::deque<CallEstimate> all_;
+  WorkloadEstimates estimates_;
 };
 
 }  // namespace athanor::testing

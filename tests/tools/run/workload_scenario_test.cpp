@@ -21,6 +21,15 @@ std::string an_hour_and(const std::string& more) {
   return on_star(R"({"jobs": [{"gpus": 1, "duration": "1h"}], )" + more + "}");
 }
 
+/// One job on two nodes, and a training that it may do.
+std::string training(const std::string& job, const std::string& more = "") {
+  return R"({"cluster": {"node": "DGX-A100", "nodes": 2, "fabric": {"kind": "star", "link": {"rate": "200Gb/s", "latency": "500ns"}}},
+             "workload": {"trainings": [{"name": "a", "model": "MPT-1B", "global_batch": 32, "sequence": 2048,
+                                         "parallel": {"tensor": 2}}],
+                          "jobs": [{)" +
+         job + "}]" + more + "}}";
+}
+
 bool says(const nlohmann::json& problem, const std::string& text) {
   return text_of(problem).find(text) != std::string::npos;
 }
@@ -96,6 +105,17 @@ TEST_CASE("what cannot work of a workload is refused with its place and what to 
       {an_hour_and(R"("checkpoints": {"rule": "daly"})"), "missing-key", "write"},
       {an_hour_and(R"("checkpoints": {"interval": "1h", "persist": "2h"})"), "conflict", "persist"},
       {an_hour_and(R"("placement": {"kind": "topology", "mode": "required", "highest_tier": 9})"), "no-tier", "leaf"},
+      {an_hour_and(R"("contention": {"phases": 2})"), "no-effect", "trainings"},
+      {training(R"("training": "b", "steps": 5)"), "no-training", "there is a"},
+      {training(R"("training": "a")"), "missing-key", "duration"},
+      {training(R"("training": "a", "steps": 5, "duration": "1h")"), "conflict", "steps"},
+      {training(R"("training": "a", "steps": 5)"), "missing-key", "on how many GPUs"},
+      {training(R"("training": "a", "steps": 5, "gpus": 64)"), "job-too-large", "has 16"},
+      {training(R"("training": "a", "steps": 5, "gpus": 3)"), "degrees-do-not-divide", "3 endpoints"},
+      {training(R"("steps": 5, "gpus": 8)"), "no-effect", "names none"},
+      {training(R"("training": "a", "steps": 5, "gpus": 8)", R"(, "contention": {"links": "ignored", "phases": 2})"),
+       "no-effect", "phases"},
+      {training(R"("duration": "1h", "gpus": 8)"), "no-effect", "no job trains 'a'"},
   };
   for (const Wrong& each : wrong) {
     CAPTURE(each.scenario);
@@ -104,6 +124,40 @@ TEST_CASE("what cannot work of a workload is refused with its place and what to 
     CHECK(problem["code"] == each.code);
     CHECK(says(problem, each.says));
   }
+}
+
+TEST_CASE("jobs that train take as long as their steps, and say what places and others cost them") {
+  const Folder folder;
+  const nlohmann::json step = results_of(
+      folder, R"({"cluster": {"node": "DGX-A100", "nodes": 2, "fabric": {"kind": "star", "link": {"rate": "200Gb/s", "latency": "500ns"}}},
+                             "training": {"model": "MPT-1B", "global_batch": 32, "sequence": 2048,
+                                          "parallel": {"tensor": 2}}})")[0];
+  const nlohmann::json alone = results_of(folder, training(R"("training": "a", "steps": 1000, "gpus": 16)"))[0];
+  CHECK(alone["completion_s_mean"].get<double>() ==
+        doctest::Approx(1000 * step["step_time_s"].get<double>()).epsilon(1e-5));
+  CHECK(alone["training_placement_slowdown"] == 1);
+  CHECK(alone["training_interference_slowdown"] == 1);
+}
+
+TEST_CASE("trainings across leaves slow each other down unless links are ignored, and not where each has its own") {
+  const Folder folder;
+  const auto with = [&](const std::string& more) {
+    return results_of(folder, R"({"cluster": {"node": "DGX-A100", "nodes": 6,
+        "fabric": {"kind": "fat_tree", "hosts_per_leaf": 16, "oversubscription": 8, "link": {"rate": "200Gb/s", "latency": "500ns"}}},
+      "workload": {"trainings": [{"name": "a", "model": "MPT-1B", "global_batch": 32, "sequence": 2048}],
+                   "jobs": [{"gpus": 8, "duration": "1h"},
+                            {"training": "a", "gpus": 16, "steps": 100, "count": 2}])" +
+                                  more + "}}")[0];
+  };
+  const nlohmann::json shared = with(R"(, "placement": "first_fit")");
+  const nlohmann::json ignored = with(R"(, "placement": "first_fit", "contention": {"links": "ignored"})");
+  const nlohmann::json packed = with(R"(, "placement": "topology")");
+  CHECK(shared["training_interference_slowdown"] > 1.01);
+  CHECK(ignored["training_interference_slowdown"] == 1);
+  CHECK(shared["training_placement_slowdown"].get<double>() ==
+        doctest::Approx(ignored["training_placement_slowdown"].get<double>()));
+  CHECK(packed["training_placement_slowdown"].get<double>() == doctest::Approx(1));
+  CHECK(packed["training_interference_slowdown"].get<double>() == doctest::Approx(1));
 }
 
 TEST_CASE("rows of a log that cannot be used are counted by reason, and the run goes on") {

@@ -1,0 +1,204 @@
+#include "models/workload/side_by_side.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "models/workload/workload_runner.hpp"
+#include "sim/check.hpp"
+
+namespace athanor {
+
+namespace {
+
+std::uint32_t count(const auto& list) { return static_cast<std::uint32_t>(list.size()); }
+
+/// When each step was done again and again, until all have been done often enough.
+class Repetitions {
+ public:
+  Repetitions(std::size_t steps, std::uint32_t wanted) : wanted_(wanted), ends_(steps), left_(steps) {}
+
+  /// A step has been done: is it done again?
+  bool done(std::uint32_t step, Time now) {
+    if (left_ == 0) { return false; }  // not all of them were beside it
+    std::vector<Time>& ends = ends_[step];
+    ends.push_back(now);
+    if (ends.size() == std::size_t{wanted_} + 1) { --left_; }
+    return left_ > 0;
+  }
+
+  Time period(std::uint32_t step) const {
+    const std::vector<Time>& ends = ends_[step];
+    return (ends.back() - ends.front()) / static_cast<std::int64_t>(ends.size() - 1);
+  }
+
+ private:
+  std::uint32_t wanted_;
+  std::vector<std::vector<Time>> ends_;
+  std::size_t left_;  ///< steps that have not been done often enough
+};
+
+/// Things that belong together, joined pair by pair.
+std::uint32_t root(std::vector<std::uint32_t>& parents, std::uint32_t at) {
+  while (parents[at] != at) { at = parents[at] = parents[parents[at]]; }
+  return at;
+}
+
+constexpr double kFull = 1 + 1e-6;  // as of CallShares
+
+/// Steps on the event core.
+class StepsRun final : public Actor, public Transfers::Listener {
+ public:
+  StepsRun(std::span<const RepeatedStep> steps, std::uint32_t repetitions, const std::stop_token& stop)
+      : repetitions_(steps.size(), repetitions), simulator_(stop), self_(simulator_.add(*this)) {
+    Prices all;
+    for (const RepeatedStep& step : steps) { add(step, all); }
+    transfers_.emplace(simulator_, std::move(all.works), all.shares, all.priorities, *this);
+  }
+
+  std::vector<Time> run() {
+    simulator_.run();
+    std::vector<Time> periods;
+    for (std::uint32_t step = 0; step < steps_.size(); ++step) { periods.push_back(repetitions_.period(step)); }
+    return periods;
+  }
+
+  void on_event(std::uint64_t what) override {
+    const auto step = static_cast<std::uint32_t>(what >> 32U);
+    const auto transfer = static_cast<std::uint32_t>(what);
+    if (transfer == kBegin) { return begin(step); }
+    Step& own = steps_[step];
+    if (--own.waits[transfer] > 0) { return; }
+    if (transfer == own.step->transfers.size()) { return end(step); }
+    const std::uint32_t number = transfers_->start(own.first_estimate + own.step->transfers[transfer].estimate);
+    if (number >= running_.size()) { running_.resize(number + std::size_t{1}); }
+    running_[number] = {step, transfer};
+  }
+
+  void transferred(std::uint32_t number) override {
+    const auto [step, transfer] = running_[number];
+    release(step, steps_[step].step->transfers[transfer].successors);
+  }
+
+ private:
+  static constexpr std::uint32_t kBegin = UINT32_MAX;
+  struct Prices {
+    std::vector<Transfers::Work> works;
+    std::vector<std::vector<LinkShare>> shares;
+    std::vector<std::uint32_t> priorities;
+  };
+  struct Step {
+    const ContestedStep* step = nullptr;
+    std::uint32_t first_estimate = 0;
+    std::vector<std::uint32_t> waits;  ///< by transfer, and of the end
+  };
+
+  /// Estimates that the step has nothing of take nothing.
+  void add(const RepeatedStep& step, Prices& all) {
+    const auto number = static_cast<std::uint64_t>(steps_.size());
+    steps_.push_back({step.step, count(all.works), {}});
+    std::vector<bool> used(step.estimates->estimates.size());
+    for (const ContestedStep::Transfer& each : step.step->transfers) { used[each.estimate] = true; }
+    const std::vector<std::uint32_t> most = most_at_once(*step.workload, *step.estimates);
+    for (std::size_t i = 0; i < used.size(); ++i) {
+      const CallEstimate& estimate = *step.estimates->estimates[i];
+      all.works.push_back({estimate.transfer(), estimate.latency, used[i] ? most[i] : 0});
+      all.shares.push_back(used[i] ? estimate.transfer_shares() : std::vector<LinkShare>{});
+      all.priorities.push_back(step.priority);
+    }
+    simulator_.at(step.begins, self_, number << 32U | kBegin);
+  }
+
+  void begin(std::uint32_t step) {
+    Step& own = steps_[step];
+    own.waits.clear();
+    for (const ContestedStep::Transfer& each : own.step->transfers) { own.waits.push_back(each.waits_for); }
+    own.waits.push_back(own.step->end_waits_for);
+    release(step, own.step->first);
+  }
+
+  void release(std::uint32_t step, const std::vector<ContestedStep::Successor>& successors) {
+    for (const ContestedStep::Successor& each : successors) {
+      simulator_.at(simulator_.now() + each.lag, self_, std::uint64_t{step} << 32U | each.transfer);
+    }
+  }
+
+  void end(std::uint32_t step) {
+    if (repetitions_.done(step, simulator_.now())) { begin(step); }
+  }
+
+  Repetitions repetitions_;
+  Simulator simulator_;
+  ActorId self_;
+  std::vector<Step> steps_;
+  std::optional<Transfers> transfers_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> running_;  ///< step and transfer, by number of the transfer
+};
+
+}  // namespace
+
+std::vector<LinkDemand> link_demand(const Workload& workload, const WorkloadEstimates& estimates) {
+  const std::vector<std::uint32_t> most = most_at_once(workload, estimates);
+  std::map<std::uint32_t, double> demand;
+  for (std::size_t i = 0; i < most.size(); ++i) {
+    for (const LinkShare& part : estimates.estimates[i]->transfer_shares()) {
+      demand[part.link] += part.share * most[i];
+    }
+  }
+  std::vector<LinkDemand> all;
+  for (const auto& [link, share] : demand) {
+    if (share > 0) { all.push_back({link, share}); }
+  }
+  return all;
+}
+
+LinkGroups groups_by_links(std::span<const std::vector<LinkDemand>* const> demands) {
+  struct OnLink {
+    double share = 0;
+    std::vector<std::uint32_t> who;
+  };
+  std::map<std::uint32_t, OnLink> links;
+  for (std::uint32_t each = 0; each < demands.size(); ++each) {
+    for (const LinkDemand& demand : *demands[each]) {
+      OnLink& link = links[demand.link];
+      link.share += demand.share;
+      link.who.push_back(each);
+    }
+  }
+  LinkGroups groups;
+  std::vector<std::uint32_t> parents(demands.size());
+  std::iota(parents.begin(), parents.end(), 0U);
+  for (const auto& [number, link] : links) {
+    if (link.share <= kFull || link.who.size() < 2) { continue; }
+    groups.links.push_back(number);
+    for (const std::uint32_t each : link.who) {
+      const std::uint32_t a = root(parents, each);
+      const std::uint32_t b = root(parents, link.who.front());
+      parents[std::max(a, b)] = std::min(a, b);
+    }
+  }
+  std::map<std::uint32_t, std::uint32_t> numbers;
+  for (std::uint32_t each = 0; each < demands.size(); ++each) {
+    groups.of.push_back(numbers.try_emplace(root(parents, each), count(numbers)).first->second);
+  }
+  return groups;
+}
+
+std::vector<bool> uses(const WorkloadEstimates& estimates, std::span<const std::uint32_t> links) {
+  std::vector<bool> all;
+  for (const CallEstimate* estimate : estimates.estimates) {
+    all.push_back(std::any_of(estimate->shares->begin(), estimate->shares->end(), [&](const LinkShare& part) {
+      return part.share > 0 && std::binary_search(links.begin(), links.end(), part.link);
+    }));
+  }
+  return all;
+}
+
+std::vector<Time> periods_side_by_side(std::span<const RepeatedStep> steps, std::uint32_t repetitions,
+                                       const std::stop_token& stop) {
+  require(repetitions > 0, "a mean of no repetitions");
+  return StepsRun(steps, repetitions, stop).run();
+}
+
+}  // namespace athanor

@@ -1,0 +1,138 @@
+#include "models/workload/side_by_side.hpp"
+
+#include <doctest/doctest.h>
+
+#include "models/workload/workload_runner.hpp"
+#include "sim/random.hpp"
+#include "tests/models/workload/small_workload.hpp"
+
+using namespace athanor;
+using namespace athanor::literals;
+using namespace athanor::testing;
+
+namespace {
+
+/// Steps of small workloads whose calls meet on one link.
+class Trainings {
+ public:
+  /// Computes, and then calls for as long as so many bytes take.
+  void add(Time compute, Bytes size, Time begins, std::uint32_t priority = 0) {
+    SmallWorkload& small = *all_.emplace_back(std::make_unique<SmallWorkload>());
+    const auto worker = small.worker();
+    const auto alone = small.communicator({worker});
+    small.call(worker, alone, size, {small.compute(worker, compute)});
+    const WorkloadEstimates& estimates = small.estimates(true);
+    const WorkloadOptions options;
+    WorkloadRunner runner(small.workload(), estimates, options);
+    runner.run();
+    contracted_.push_back(std::make_unique<ContestedStep>(
+        contested_step(small.workload(), estimates, runner.records(), std::vector<bool>(1, true))));
+    steps_.push_back({contracted_.back().get(), &small.workload(), &estimates, begins, priority});
+  }
+
+  std::vector<Time> periods(std::uint32_t repetitions = 5) { return periods_side_by_side(steps_, repetitions, {}); }
+
+ private:
+  std::vector<std::unique_ptr<SmallWorkload>> all_;
+  std::vector<std::unique_ptr<ContestedStep>> contracted_;
+  std::vector<RepeatedStep> steps_;
+};
+
+/// Several workers that compute, call each other and pass messages on, at random.
+SmallWorkload random_workload(RandomStream& random) {
+  SmallWorkload small;
+  const std::uint32_t workers = 2 + static_cast<std::uint32_t>(random.below(3));
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t i = 0; i < workers; ++i) { all.push_back(small.worker()); }
+  const auto everybody = small.communicator(all);
+  const auto forward = small.channel(0, 1, random.below(2) == 0);
+  std::vector<std::vector<std::uint32_t>> done(workers);
+  const auto after = [&](std::uint32_t worker) {
+    std::vector<std::uint32_t> some;
+    for (const std::uint32_t each : done[worker]) {
+      if (random.below(4) == 0) { some.push_back(each); }
+    }
+    return some;
+  };
+  for (int round = 0; round < 12; ++round) {
+    const Bytes size{static_cast<std::int64_t>(100 + random.below(3000))};
+    switch (random.below(3)) {
+      case 0:
+        for (const std::uint32_t worker : all) {
+          done[worker].push_back(small.call(worker, everybody, size, after(worker)));
+        }
+        break;
+      case 1:
+        done[0].push_back(small.send(0, forward, size, after(0)));
+        done[1].push_back(small.receive(1, forward, size, after(1)));
+        break;
+      default: break;
+    }
+    for (const std::uint32_t worker : all) {
+      done[worker].push_back(
+          small.compute(worker, Time{static_cast<std::int64_t>(random.below(4'000'000))}, after(worker)));
+    }
+  }
+  return small;
+}
+
+}  // namespace
+
+TEST_CASE("steps alone take what they take alone, again and again") {
+  Trainings trainings;
+  trainings.add(5_us, 3000_B, Time::zero());
+  CHECK(trainings.periods() == std::vector<Time>{8_us});
+}
+
+TEST_CASE("two equal trainings that begin apart keep their distance, and meet for what is left of their calls") {
+  // Each computes c and calls for m, the second begins d later: for d < m the first call has the link alone for d, then
+  // both have halves of it, and the second what is left: c + 2 m - d.
+  for (const std::int64_t microseconds : {0, 1, 2, 3, 4}) {
+    Trainings trainings;
+    trainings.add(10_us, 4000_B, Time::zero());
+    trainings.add(10_us, 4000_B, 1_us * microseconds);
+    const Time expected = 18_us - 1_us * microseconds;
+    CHECK(trainings.periods() == std::vector<Time>{expected, expected});
+  }
+}
+
+TEST_CASE("who has priority does not notice others, and these find the time in between") {
+  Trainings trainings;
+  trainings.add(10_us, 4000_B, Time::zero(), 1);
+  trainings.add(10_us, 4000_B, 1_us);
+  CHECK(trainings.periods() == std::vector<Time>{14_us, 14_us});
+}
+
+TEST_CASE("a link that trainings want more of than there is is shared out in full") {
+  Trainings trainings;
+  for (int i = 0; i < 3; ++i) { trainings.add(1_us, 4000_B, Time{i * 700'000}); }
+  for (const Time period : trainings.periods(20)) { CHECK(seconds(period) == doctest::Approx(12e-6).epsilon(0.02)); }
+}
+
+TEST_CASE("what is left of a workload takes as long as all of it, whichever transfers others may meet") {
+  RandomStream random(1, "contested steps");
+  for (int trial = 0; trial < 100; ++trial) {
+    SmallWorkload small = random_workload(random);
+    const WorkloadEstimates& estimates = small.estimates(false);
+    const WorkloadOptions options;
+    WorkloadRunner runner(small.workload(), estimates, options);
+    runner.run();
+    std::vector<bool> contested;
+    for (std::size_t i = 0; i < estimates.estimates.size(); ++i) { contested.push_back(random.below(2) == 0); }
+    const ContestedStep step = contested_step(small.workload(), estimates, runner.records(), contested);
+    const RepeatedStep repeated{&step, &small.workload(), &estimates, Time::zero(), 0};
+    CHECK(periods_side_by_side({&repeated, 1}, 2, {}).front() ==
+          run_workload(small.workload(), estimates, options).time);
+  }
+}
+
+TEST_CASE("workloads belong together where links may be short for them, also by way of others") {
+  const std::vector<LinkDemand> a{{1, 0.6}, {2, 0.4}};
+  const std::vector<LinkDemand> b{{2, 0.7}, {3, 0.6}};
+  const std::vector<LinkDemand> c{{3, 0.6}};
+  const std::vector<LinkDemand> d{{1, 0.3}, {4, 1.0}};
+  const std::vector<const std::vector<LinkDemand>*> all{&a, &d, &b, &c};
+  const LinkGroups groups = groups_by_links(all);
+  CHECK(groups.of == std::vector<std::uint32_t>{0, 1, 0, 0});
+  CHECK(groups.links == std::vector<std::uint32_t>{2, 3});
+}
