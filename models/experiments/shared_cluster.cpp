@@ -20,7 +20,7 @@ JobsRun SharedClusterExperiment::simulate(const JobList& jobs, const Platform& p
                                           const RunOptions& options) const {
   const auto placement = workload_.placement->make(*workload_.nodes, jobs, platform.seed);
   const auto scheduler = workload_.scheduler->make(jobs, *workload_.nodes);
-  const std::unique_ptr<SpeedModel> speeds = workload_.speeds();
+  const std::unique_ptr<SpeedModel> speeds = workload_.speeds(jobs);
   JobsRules rules = workload_.rules;
   rules.seed = platform.seed;
   rules.keep_allocations = options.per_job;

@@ -23,7 +23,7 @@ void JobSimulation::start_anew(JobId job, WallTime interval) {
   if (!again) { outcome.started = state_.now(); }
   outcome.state = JobState::running;
   if (rules_.keep_allocations || rules_.keep_stints) { outcome.where = state_.running(job).where; }
-  const WallTime overhead = again ? rules_.restart_overhead : WallTime{};
+  const WallTime overhead = again ? rules_.restart_overhead : rules_.start_overhead;
   work.interval = interval;
   work.progress.begin(state_.now(), overhead, interval, rules_.checkpoints.write, rules_.checkpoints.persist);
   work.since = state_.now();

@@ -87,7 +87,8 @@ enum class Preempted : std::uint8_t { goes_on, begins_anew };
 /// Rules of a run.
 struct JobsRules {
   WallTime horizon = WallTime::max();  ///< ends the simulation; max: the last job does
-  WallTime restart_overhead;           ///< without progress, at each start but the first
+  WallTime start_overhead;             ///< without progress, at the first start
+  WallTime restart_overhead;           ///< the same, at each other start
   Preempted preempted = Preempted::goes_on;
   CheckpointRules checkpoints;
   FailureRules failures;

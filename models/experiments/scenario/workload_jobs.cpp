@@ -80,10 +80,21 @@ Job job_of(const WorkloadJobKind& kind, JobList& list) {
 void visit(Fields& fields, WorkloadJob& job) {
   visit_kind(fields, job);
   fields.optional("submitted", job.submitted, "When it is submitted, from the beginning on");
-  fields.required("duration", job.duration, "How long it runs undisturbed, at full speed", {WallTime{1}});
+  fields.optional("duration", job.duration, "How long it runs undisturbed, at full speed; or \"application\"",
+                  {WallTime{1}});
+  fields.optional("application", job.application, "Whose profile says how long it runs");
+  fields.optional("batch", job.batch, "Of an application, over all GPUs together", {1, 1'000'000'000});
   fields.optional("expected", job.expected,
                   "How long it runs as far as schedulers know; absent: its limit, else its duration", {WallTime{1}});
   fields.optional("count", job.count, "So many such jobs", {1, 10'000'000});
+  if (fields.ok() && job.duration.has_value() == !job.application.empty()) {
+    fields.problem("", job.duration ? "conflict" : "missing-key",
+                   "a job has either a \"duration\" or an \"application\"", R"(as in "duration": "1h")");
+  }
+  if (fields.ok() && (job.batch > 0) == job.application.empty()) {
+    fields.problem("", job.batch > 0 ? "conflict" : "missing-key", "\"application\" and \"batch\" belong together",
+                   "write both or none");
+  }
 }
 
 JobList list_of(const std::vector<WorkloadJob>& written) {
@@ -91,8 +102,10 @@ JobList list_of(const std::vector<WorkloadJob>& written) {
   for (const WorkloadJob& config : written) {
     Job job = job_of(config, list);
     job.submitted = config.submitted;
-    job.duration = config.duration;
-    job.expected = config.expected.value_or(config.limit.value_or(config.duration));
+    job.duration = config.duration.value_or(WallTime{});
+    job.expected = config.expected.value_or(config.limit.value_or(job.duration));
+    job.application = list.name(config.application);
+    job.batch = config.batch;
     for (std::uint32_t i = 0; i < config.count; ++i) { list.jobs.push_back(job); }
   }
   list.sort();

@@ -37,7 +37,9 @@ struct WorkloadJobKind {
 /// A job as a scenario writes it, or several.
 struct WorkloadJob : WorkloadJobKind {
   WallTime submitted;
-  WallTime duration;
+  std::optional<WallTime> duration;  ///< or ...
+  std::string application;           ///< ... of which there is a profile
+  std::uint32_t batch = 0;           ///< of an application
   std::optional<WallTime> expected;
   std::uint32_t count = 1;  ///< such jobs
 };

@@ -8,6 +8,7 @@
 
 #include "models/experiments/scenario/workload_jobs.hpp"
 #include "models/experiments/scenario/workload_nodes.hpp"
+#include "models/experiments/scenario/workload_profiles.hpp"
 #include "models/jobs/job.hpp"
 #include "models/jobs/logs/fill.hpp"
 #include "models/jobs/logs/log_format.hpp"
@@ -36,6 +37,7 @@ struct WorkloadConfig {
   std::optional<WorkloadLog> log;            ///< ... of a file, or ...
   std::optional<WorkloadArrivals> arrivals;  ///< ... drawn
   std::vector<Ratio> speed_by_distance;      ///< as of TierSpeed; empty: all run at full speed
+  std::optional<WorkloadProfiles> profile_files;
   std::optional<WorkloadNodes> details;
   std::string scheduler_name;
   std::shared_ptr<SchedulerKind> scheduler;
@@ -47,10 +49,12 @@ struct WorkloadConfig {
 
   /// The jobs for a seed: drawn by it, or the same for all.
   std::shared_ptr<const JobList> jobs_of(std::uint64_t seed) const;
-  std::unique_ptr<SpeedModel> speeds() const;
+  /// Of such jobs. Borrows them.
+  std::unique_ptr<SpeedModel> speeds(const JobList& of) const;
 
   std::shared_ptr<const JobList> jobs;                ///< once it has been resolved; of arrivals those of seed 1
   std::shared_ptr<const NodeList> nodes;              ///< the same
+  std::shared_ptr<const ProfileSet> profiles;         ///< the same
   std::vector<std::optional<WallTime>> logged_waits;  ///< by job, as the log has them; empty: it has none
   std::vector<std::string> notes;                     ///< what was left out, and what was assumed
 };
