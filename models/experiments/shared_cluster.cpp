@@ -44,7 +44,7 @@ std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
   Record record = run.head;
   record.put(kWorkload, jobs_text());
   record.put(kScheduler, variant());
-  record.put(kPlacement, workload_.placement_name);
+  record.put(kPlacement, workload_.who_places());
   record.put(kSeed, run.platform.seed);
   put_run(done, jobs, workload_, record);
   if (run.options.per_job) {
@@ -111,7 +111,7 @@ std::vector<const Column*> SharedClusterExperiment::figures() {
 
 std::vector<std::pair<std::string, std::string>> SharedClusterExperiment::description(
     const Platform& /*platform*/) const {
-  return {{"workload", fmt::format("{}, {} with placement {}", jobs_text(), variant(), workload_.placement_name)}};
+  return {{"workload", fmt::format("{}, {} with placement {}", jobs_text(), variant(), workload_.who_places())}};
 }
 
 std::string SharedClusterExperiment::jobs_text() const {

@@ -11,7 +11,8 @@ void JobSimulation::begin(JobId job) {
   Work& work = works_[job];
   work.on_nodes = true;
   others_changed_ = true;
-  busy_milli_ += gpu_milli_of(jobs_.shape(job));
+  work.milli = gpu_milli_of(state_.running(job).where, jobs_.shape(job));
+  busy_milli_ += work.milli;
   const bool saves = rules_.checkpoints.rule != CheckpointRules::Rule::none;
   start_anew(job, saves ? interval_of(rules_.checkpoints, failures_.mttf(state_.running(job).where)) : WallTime::max());
 }
@@ -36,7 +37,9 @@ void JobSimulation::start_anew(JobId job, WallTime interval) {
 void JobSimulation::pace(JobId job) {
   Work& work = works_[job];
   if (work.has_failed) { return; }
-  const JobPace pace = speeds_.pace(state_.running(job), work.progress.work(), state_);
+  JobPace pace = speeds_.pace(state_.running(job), work.progress.work(), state_);
+  const bool in_proportion = jobs_.jobs[job].is_elastic() && !speeds_.expected(job, work.progress.work(), 1, 1);
+  if (in_proportion) { pace.speed = pace.speed.scaled(work.milli, gpu_milli_of(jobs_.shape(job))); }
   work.progress.set_speed(pace.speed);
   const WallTime target = std::min(pace.until, jobs_.jobs[job].duration);
   work.due = push(std::min(work.progress.when(target), ends_by(job)), Due::job, job.value);
@@ -110,7 +113,7 @@ void JobSimulation::leave(JobId job) {
   work.due = 0;
   work.failure = 0;
   others_changed_ = true;
-  busy_milli_ -= gpu_milli_of(jobs_.shape(job));
+  busy_milli_ -= work.milli;
 }
 
 void JobSimulation::close_account(JobId job) {
@@ -122,8 +125,6 @@ void JobSimulation::close_account(JobId job) {
   run_.outcomes[job].time.starting += starting;
 }
 
-double JobSimulation::gpus_of(JobId job) const {
-  return static_cast<double>(gpu_milli_of(jobs_.shape(job))) / Inventory::kWhole;
-}
+double JobSimulation::gpus_of(JobId job) const { return static_cast<double>(works_[job].milli) / Inventory::kWhole; }
 
 }  // namespace athanor

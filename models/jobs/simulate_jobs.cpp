@@ -24,6 +24,11 @@ JobSimulation::JobSimulation(const JobList& jobs, const NodeList& nodes, Placeme
       works_(jobs.size()) {
   run_.outcomes = IdVector<JobId, JobOutcome>(jobs.size());
   state_.ask_for_work([this](JobId job) { return work_done(job); });
+  state_.ask_for_speed([this](JobId job, std::uint32_t nodes, std::uint32_t gpus) {
+    const double proportion =
+        gpus * static_cast<double>(Inventory::kWhole) / static_cast<double>(gpu_milli_of(jobs_.shape(job)));
+    return speeds_.expected(job, work_done(job), nodes, gpus).value_or(proportion);
+  });
   for (const FailureSource& source : rules.failures.sources) { run_.failures.push_back({source.name}); }
 }
 

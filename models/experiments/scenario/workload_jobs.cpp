@@ -77,6 +77,18 @@ Job job_of(const WorkloadJobKind& kind, JobList& list) {
 
 }  // namespace
 
+namespace {
+
+void visit(Fields& fields, WorkloadElastic& elastic) {
+  fields.optional("from", elastic.from, "At least so many GPUs, or none for a while", {1, 1'000'000});
+  fields.required("to", elastic.to, "At most so many", {1, 1'000'000});
+  if (fields.ok() && elastic.from > elastic.to) {
+    fields.problem("to", "conflict", "\"to\" is less than \"from\"", R"(as in {"from": 8, "to": 64})");
+  }
+}
+
+}  // namespace
+
 void visit(Fields& fields, WorkloadJob& job) {
   visit_kind(fields, job);
   fields.optional("submitted", job.submitted, "When it is submitted, from the beginning on");
@@ -86,6 +98,12 @@ void visit(Fields& fields, WorkloadJob& job) {
   fields.optional("batch", job.batch, "Of an application, over all GPUs together", {1, 1'000'000'000});
   fields.optional("expected", job.expected,
                   "How long it runs as far as schedulers know; absent: its limit, else its duration", {WallTime{1}});
+  fields.optional_object("elastic", job.elastic, "How many GPUs schedulers may give it in place of \"gpus\"",
+                         [](Fields& f, WorkloadElastic& elastic) { visit(f, elastic); });
+  if (fields.ok() && job.elastic && !job.gpus) {
+    fields.problem("elastic", "conflict", "only a job with \"gpus\" is elastic",
+                   "write \"gpus\" in place of \"tasks\"");
+  }
   fields.optional("count", job.count, "So many such jobs", {1, 10'000'000});
   if (fields.ok() && job.duration.has_value() == !job.application.empty()) {
     fields.problem("", job.duration ? "conflict" : "missing-key",
@@ -106,6 +124,8 @@ JobList list_of(const std::vector<WorkloadJob>& written) {
     job.expected = config.expected.value_or(config.limit.value_or(job.duration));
     job.application = list.name(config.application);
     job.batch = config.batch;
+    job.least_gpus = config.elastic ? config.elastic->from : 0;
+    job.most_gpus = config.elastic ? config.elastic->to : 0;
     for (std::uint32_t i = 0; i < config.count; ++i) { list.jobs.push_back(job); }
   }
   list.sort();

@@ -34,6 +34,12 @@ struct WorkloadJobKind {
   std::int32_t priority = 0;
 };
 
+/// How many GPUs schedulers may give an elastic job.
+struct WorkloadElastic {
+  std::uint32_t from = 1;
+  std::uint32_t to = 1;
+};
+
 /// A job as a scenario writes it, or several.
 struct WorkloadJob : WorkloadJobKind {
   WallTime submitted;
@@ -41,6 +47,7 @@ struct WorkloadJob : WorkloadJobKind {
   std::string application;           ///< ... of which there is a profile
   std::uint32_t batch = 0;           ///< of an application
   std::optional<WallTime> expected;
+  std::optional<WorkloadElastic> elastic;
   std::uint32_t count = 1;  ///< such jobs
 };
 void visit(Fields& fields, WorkloadJob& job);

@@ -128,6 +128,10 @@ std::shared_ptr<const JobList> WorkloadConfig::jobs_of(std::uint64_t seed) const
   return arrivals ? std::make_shared<const JobList>(list_of(*arrivals, seed)) : jobs;
 }
 
+const std::string& WorkloadConfig::who_places() const {
+  return scheduler->places_jobs() ? scheduler_name : placement_name;
+}
+
 std::unique_ptr<SpeedModel> WorkloadConfig::speeds(const JobList& of) const {
   if (profile_files) { return std::make_unique<ProfileSpeed>(*profiles, of, *nodes); }
   if (speed_by_distance.empty()) { return std::make_unique<FullSpeed>(); }
@@ -160,6 +164,10 @@ void visit(Fields& fields, WorkloadConfig& workload) {
   fields.optional_value("placement", "Where jobs run, likewise", [&](FieldValue& value) {
     visit_kind(value, placements(), workload.placement_name, workload.placement);
   });
+  if (workload.scheduler->places_jobs() && fields.has("placement")) {
+    fields.problem("placement", "no-effect", fmt::format("'{}' says itself where jobs run", workload.scheduler_name),
+                   "leave it out");
+  }
   fields.optional_or("horizon", workload.rules.horizon, WallTime::max(),
                      "The simulation ends then; absent: with the last job", {WallTime{1}});
   fields.optional("start_overhead", workload.rules.start_overhead, "Without progress, at the first start of a job");

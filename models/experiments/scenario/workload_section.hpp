@@ -49,6 +49,8 @@ struct WorkloadConfig {
 
   /// The jobs for a seed: drawn by it, or the same for all.
   std::shared_ptr<const JobList> jobs_of(std::uint64_t seed) const;
+  /// The name of the placement, or of a scheduler that needs none.
+  const std::string& who_places() const;
   /// Of such jobs. Borrows them.
   std::unique_ptr<SpeedModel> speeds(const JobList& of) const;
 

@@ -109,6 +109,8 @@ void JobLog::add(const LoggedJob& logged) {
   job.priority = logged.priority;
   job.application = list_.name(logged.application);
   job.batch = logged.batch;
+  job.least_gpus = logged.least_gpus;
+  job.most_gpus = logged.most_gpus;
   list_.jobs.push_back(job);
   if (!logged.started && waits_.empty()) { return; }
   waits_.resize(list_.size());

@@ -1,5 +1,6 @@
 #include "models/jobs/logs/entry.hpp"
 #include "models/jobs/logs/row.hpp"
+#include "sim/config/fields.hpp"
 #include "sim/words.hpp"
 
 namespace athanor {
@@ -11,8 +12,13 @@ struct PolluxWorkload final : LogFormat {
   static constexpr std::string_view kMeaning =
       "CSV of Pollux's simulator: name, time, application, num_replicas, batch_size; with \"profiles\"";
 
+  void visit(Fields& fields) override {
+    fields.optional("elastic", elastic_, "Schedulers may give each job from one GPU to as many as its profile allows");
+  }
+
   void read(const std::string& path, const FileReader& /*files*/, JobLog& log) const override {
     constexpr std::int64_t kMostBatch = 1'000'000'000;
+    constexpr std::uint32_t kMostGpus = 1'000'000;
     LogTable table(path, {});
     const std::size_t name = table.column("name");
     const std::size_t time = table.column("time");
@@ -35,10 +41,15 @@ struct PolluxWorkload final : LogFormat {
       if (reason.empty()) {
         job.submitted = *submitted;
         job.batch = static_cast<std::uint32_t>(*batch);
+        job.least_gpus = elastic_ ? 1 : 0;
+        job.most_gpus = elastic_ ? kMostGpus : 0;
       }
       add_or_leave_out(job, reason, table, log);
     }
   }
+
+ private:
+  bool elastic_ = false;
 };
 
 template LogFormatEntry log_format_entry_of<PolluxWorkload>();

@@ -31,6 +31,10 @@ JobCourse course_of(const ApplicationProfile& profile, std::uint32_t batch, std:
   return course;
 }
 
+std::uint32_t most_gpus_of(const ApplicationProfile& profile) {
+  return std::min(profile.steps.most_gpus(), profile.convergence.most_batch() / profile.least_local_batch);
+}
+
 std::uint32_t most_gpus_of_a_node(const NodeList& nodes) {
   std::uint32_t most = 0;
   for (const Node& node : nodes.nodes) { most = std::max<std::uint32_t>(most, node.gpus); }
@@ -66,38 +70,54 @@ Mistake refusal_of(const ApplicationProfile& profile, std::uint32_t batch, std::
   return {};
 }
 
+namespace {
+
+Mistake no_profile(const std::string& application, const ProfileSet& profiles) {
+  std::vector<std::string> names;
+  for (const ApplicationProfile& each : profiles.applications) { names.push_back(each.name); }
+  return {"no-profile", fmt::format("no profile is of '{}'", application),
+          names.empty() ? R"(give the workload "profiles")" : "there are profiles of " + enumeration(names)};
+}
+
+Mistake refusal_of(const Job& job, const Shape& shape, const ApplicationProfile& profile, std::uint32_t per_node) {
+  if (std::any_of(shape.begin(), shape.end(), [](const TaskGroup& group) { return group.each.gpus == 0; })) {
+    return {"beyond-profile", "a job of a profile has tasks without a whole GPU", "give each task whole GPUs"};
+  }
+  if (job.is_elastic() && job.least_gpus > most_gpus_of(profile)) {
+    return {"beyond-profile",
+            fmt::format("an elastic job has at least {} GPUs, and '{}' can use at most {}", job.least_gpus,
+                        profile.name, most_gpus_of(profile)),
+            "let it have fewer"};
+  }
+  return refusal_of(profile, job.batch, static_cast<std::uint32_t>(gpu_milli_of(shape) / 1000), per_node);
+}
+
+}  // namespace
+
 std::vector<Mistake> set_durations(JobList& jobs, const ProfileSet& profiles, const NodeList& nodes) {
   std::vector<Mistake> mistakes;
   const std::uint32_t per_node = most_gpus_of_a_node(nodes);
   std::map<std::tuple<NameId, std::uint32_t, ShapeId>, WallTime> known;
-  const auto duration_of = [&](const Job& job) {
-    const ApplicationProfile* profile = profiles.find(jobs.name(job.application));
-    Mistake mistake;
-    if (profile == nullptr) {
-      std::vector<std::string> names;
-      for (const ApplicationProfile& each : profiles.applications) { names.push_back(each.name); }
-      mistake = {"no-profile", fmt::format("no profile is of '{}'", jobs.name(job.application)),
-                 names.empty() ? R"(give the workload "profiles")" : "there are profiles of " + enumeration(names)};
-    }
-    const Shape& shape = jobs.shape(job.shape);
-    const auto gpus = static_cast<std::uint32_t>(gpu_milli_of(shape) / 1000);
-    const bool shares = std::any_of(shape.begin(), shape.end(), [](const TaskGroup& g) { return g.each.gpus == 0; });
-    if (profile != nullptr && shares) {
-      mistake = {"beyond-profile", "a job of a profile has tasks without a whole GPU", "give each task whole GPUs"};
-    }
-    if (mistake.message.empty()) { mistake = refusal_of(*profile, job.batch, gpus, per_node); }
-    if (mistake.message.empty()) { return course_of(*profile, job.batch, gpus, per_node).duration(); }
-    const bool is_known = std::any_of(mistakes.begin(), mistakes.end(),
-                                      [&](const Mistake& each) { return each.message == mistake.message; });
-    if (!is_known) { mistakes.push_back(std::move(mistake)); }
-    return WallTime{1};
-  };
   for (Job& job : jobs.jobs) {
     if (job.application == NameId{}) { continue; }
+    const std::string& application = jobs.name(job.application);
+    const Shape& shape = jobs.shape(job.shape);
+    const ApplicationProfile* profile = profiles.find(application);
+    Mistake mistake =
+        profile == nullptr ? no_profile(application, profiles) : refusal_of(job, shape, *profile, per_node);
+    if (!mistake.message.empty()) {
+      const auto same = [&](const Mistake& each) { return each.message == mistake.message; };
+      if (std::none_of(mistakes.begin(), mistakes.end(), same)) { mistakes.push_back(std::move(mistake)); }
+      continue;
+    }
     const auto [at, fresh] = known.try_emplace({job.application, job.batch, job.shape});
-    if (fresh) { at->second = duration_of(job); }
+    if (fresh) {
+      const auto gpus = static_cast<std::uint32_t>(gpu_milli_of(shape) / 1000);
+      at->second = course_of(*profile, job.batch, gpus, per_node).duration();
+    }
     job.duration = at->second;
     if (job.expected == WallTime{}) { job.expected = job.limit == WallTime::max() ? job.duration : job.limit; }
+    job.most_gpus = std::min(job.most_gpus, most_gpus_of(*profile));
   }
   return mistakes;
 }

@@ -33,7 +33,11 @@ Mistake refusal_of(const ApplicationProfile& profile, std::uint32_t batch, std::
 /// The most GPUs that a node has.
 std::uint32_t most_gpus_of_a_node(const NodeList& nodes);
 
-/// Gives jobs that name an application the durations of their courses. What cannot be, each mistake once.
+/// As many as were measured, and as have a local batch each of the largest batch.
+std::uint32_t most_gpus_of(const ApplicationProfile& profile);
+
+/// Gives jobs that name an application the durations of their courses; elastic ones get no more GPUs than can be used.
+/// What cannot be, each mistake once.
 std::vector<Mistake> set_durations(JobList& jobs, const ProfileSet& profiles, const NodeList& nodes);
 
 }  // namespace athanor

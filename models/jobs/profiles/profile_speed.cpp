@@ -55,11 +55,37 @@ JobPace ProfileSpeed::pace(const RunningJob& running, WallTime done, const Clust
   if (jobs_.jobs[running.job].application == NameId{}) { return {}; }
   const JobCourse& full = course(running.job);
   const std::size_t epoch = full.epoch(done);
-  double speed = progress_rate(*full.profile, epoch, counts_of(running.where), full.split) / full.rates[epoch];
+  const ApplicationProfile& profile = *full.profile;
+  const GpuCounts counts = counts_of(running.where);
+  const bool elastic = jobs_.jobs[running.job].is_elastic();
+  double speed = 0;
+  if (elastic) {
+    const std::uint32_t gpus = std::accumulate(counts.begin(), counts.end(), 0U);
+    const BatchChoices choices(profile, gpus, [&](double local) { return profile.steps.at(counts, local); });
+    speed = choices.best(epoch).rate / full.rates[epoch];
+  } else {
+    speed = progress_rate(profile, epoch, counts, full.split) / full.rates[epoch];
+  }
   if (profiles_.interference > 0 && is_disturbed(running, state)) { speed *= 1 - profiles_.interference; }
-  // The batch is the same as of the full course, and so is what an iteration is worth in each epoch.
-  if (!profiles_.whole_seconds) { return {Speed::of(speed)}; }
-  return {in_whole_seconds(full.ends[epoch] - done, speed), full.ends[epoch]};
+  if (profiles_.whole_seconds) { return {in_whole_seconds(full.ends[epoch] - done, speed), full.ends[epoch]}; }
+  // A batch that is the same as of the full course is worth the same part of it in each epoch.
+  return {Speed::of(speed), elastic ? full.ends[epoch] : WallTime::max()};
+}
+
+std::optional<double> ProfileSpeed::expected(JobId job, WallTime done, std::uint32_t nodes, std::uint32_t gpus) {
+  if (jobs_.jobs[job].application == NameId{}) { return {}; }
+  const JobCourse& full = course(job);
+  const ApplicationProfile& profile = *full.profile;
+  auto at = sizes_.find({&profile, nodes, gpus});
+  if (at == sizes_.end()) {
+    const BatchChoices choices(profile, gpus, [&](double local) { return profile.steps.of_size(nodes, gpus, local); });
+    const std::vector<double> unknown(profile.convergence.epochs(), -1);
+    at = sizes_.emplace(std::tuple{&profile, nodes, gpus}, OfSize{choices, unknown}).first;
+  }
+  const std::size_t epoch = full.epoch(done);
+  double& rate = at->second.rates[epoch];
+  if (rate < 0) { rate = at->second.choices.best(epoch).rate; }
+  return rate / full.rates[epoch];
 }
 
 }  // namespace athanor

@@ -99,12 +99,12 @@ std::uint32_t StepProfile::most_gpus() const {
 
 StepTime StepProfile::at(const GpuCounts& counts, double batch) const {
   if (const auto known = placements_.find(counts); known != placements_.end()) { return known->second.at(batch); }
-  return by_size(static_cast<double>(counts.size()), std::accumulate(counts.begin(), counts.end(), 0U), batch);
+  return of_size(static_cast<double>(counts.size()), std::accumulate(counts.begin(), counts.end(), 0U), batch);
 }
 
 /// On a line through the point from fewer nodes to more: with the same GPUs on both sides where both were measured with
 /// so many, else as near to that as what was measured allows.
-StepTime StepProfile::by_size(double nodes, double gpus, double batch) const {
+StepTime StepProfile::of_size(double nodes, double gpus, double batch) const {
   require(!sizes_.empty(), "a profile without step times");
   const auto sides = around(sizes_, nodes);
   const OfNodes& low = sides.low->second;

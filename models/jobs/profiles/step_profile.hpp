@@ -48,6 +48,8 @@ class StepProfile {
   /// their mean. On more nodes than any measured as on the most, and with GPUs beyond the measured as with the nearest.
   /// Requires turned counts, and that something was measured.
   StepTime at(const GpuCounts& counts, double batch) const;
+  /// The same of any placement on so many nodes with so many GPUs altogether.
+  StepTime of_size(double nodes, double gpus, double batch) const;
 
   /// Of a node, in any placement.
   std::uint32_t most_gpus_of_a_node() const { return most_gpus_of_a_node_; }
@@ -57,8 +59,6 @@ class StepProfile {
  private:
   /// Curves of one number of nodes by GPUs.
   using OfNodes = std::map<std::uint32_t, StepCurve>;
-
-  StepTime by_size(double nodes, double gpus, double batch) const;
 
   std::map<GpuCounts, StepCurve> placements_;
   std::map<std::uint32_t, OfNodes> sizes_;

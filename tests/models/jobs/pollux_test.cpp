@@ -41,6 +41,24 @@ JobsRules pollux_rules() {
   return rules;
 }
 
+JobList pollux_jobs(const char* load, int workload, const ProfileSet& profiles, const NodeList& nodes,
+                    std::string_view keys = "{}") {
+  const std::string file = fmt::format("scenarios/jobs/logs/pollux/load_{}_{}.csv", load, workload);
+  JobList jobs = read_log_file("pollux", file, keys).jobs;
+  REQUIRE(set_durations(jobs, profiles, nodes).empty());
+  return jobs;
+}
+
+/// Mean completion in seconds.
+double completion(const JobList& jobs, const ProfileSet& profiles, const NodeList& nodes, std::string_view scheduler,
+                  std::string_view keys = "{}") {
+  const auto placement = placement_of("most_free", jobs, nodes);
+  const auto decides = scheduler_of(scheduler, jobs, nodes, keys);
+  ProfileSpeed speeds(profiles, jobs, nodes);
+  return summary_of(simulate_jobs(jobs, nodes, *placement, *decides, speeds, pollux_rules()), jobs, nodes)
+      .completion.mean;
+}
+
 }  // namespace
 
 TEST_CASE("jobs under Tiresias take as long as Pollux's authors published") {
@@ -50,16 +68,20 @@ TEST_CASE("jobs under Tiresias take as long as Pollux's authors published") {
     for (int workload = 1; workload <= 8; ++workload) {
       CAPTURE(row.load);
       CAPTURE(workload);
-      JobList jobs =
-          read_log_file("pollux", fmt::format("scenarios/jobs/logs/pollux/load_{}_{}.csv", row.load, workload)).jobs;
-      REQUIRE(set_durations(jobs, profiles, nodes).empty());
-      const auto placement = placement_of("most_free", jobs, nodes);
-      const auto scheduler = scheduler_of("las", jobs, nodes);
-      ProfileSpeed speeds(profiles, jobs, nodes);
-      const JobsRun run = simulate_jobs(jobs, nodes, *placement, *scheduler, speeds, pollux_rules());
-      CHECK(summary_of(run, jobs, nodes).completion.mean ==
-            doctest::Approx(row.tiresias[workload - 1]).epsilon(0.0025));
+      const JobList jobs = pollux_jobs(row.load, workload, profiles, nodes);
+      CHECK(completion(jobs, profiles, nodes, "las") == doctest::Approx(row.tiresias[workload - 1]).epsilon(0.0025));
     }
+  }
+}
+
+TEST_CASE("elastic jobs under Pollux take about as long as its authors published, with a shorter search than theirs") {
+  const ProfileSet profiles = pollux_profiles();
+  const NodeList nodes = equal_nodes(16, 4);
+  for (const auto& [workload, published] : {std::pair{1, 1059.5}, std::pair{2, 1826.3}}) {
+    CAPTURE(workload);
+    const JobList jobs = pollux_jobs("0.5", workload, profiles, nodes, R"({"elastic": true})");
+    const double found = completion(jobs, profiles, nodes, "pollux", R"({"generations": 20})");
+    CHECK(found == doctest::Approx(published).epsilon(0.06));
   }
 }
 

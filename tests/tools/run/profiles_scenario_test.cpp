@@ -74,6 +74,9 @@ TEST_CASE("what a profile cannot be, and what it cannot say, is refused with wha
       {kSteps, kEpochs, with_profiles(R"({"tasks": [{"gpus": 0, "gpu_milli": 500}], "application": "a", "batch": 20})"),
        "beyond-profile", "whole GPUs"},
       {kSteps, kEpochs, with_profiles(R"({"gpus": 2, "application": "a"})"), "missing-key", "batch"},
+      {kSteps, kEpochs,
+       with_profiles(R"({"gpus": 2, "application": "a", "batch": 20, "elastic": {"from": 3, "to": 4}})"),
+       "beyond-profile", "at least 3 GPUs"},
       {kSteps, kEpochs, with_profiles(R"({"gpus": 2, "application": "a", "batch": 20, "duration": "1h"})"), "conflict",
        "either"},
       {kSteps, kEpochs, with_profiles(R"({"gpus": 2, "batch": 20, "duration": "1h"})"), "conflict", "belong together"},
@@ -98,4 +101,24 @@ TEST_CASE("a job of an application needs a profile") {
   const nlohmann::json problem = problem_of(folder, bare + kJob + "]}}");
   CHECK(problem["code"] == "no-profile");
   CHECK(text_of(problem).find("give the workload") != std::string::npos);
+}
+
+TEST_CASE("what cannot be of elastic jobs is refused with what to change") {
+  const Folder folder;
+  const auto problem = [&](const std::string& job, const std::string& more) {
+    return problem_of(folder, R"({"cluster": {"nodes": 4, "fabric": {"kind": "star",
+      "link": {"rate": "10GB/s", "latency": "500ns"}}}, "workload": {"jobs": [)" +
+                                  job + "]" + more + "}}");
+  };
+  const std::string pollux = R"(, "scheduler": "pollux")";
+  const std::string elastic = R"({"gpus": 2, "duration": "1h", "elastic": {"to": 4}})";
+  CHECK(problem(R"({"gpus": 2, "duration": "1h"})", pollux)["code"] == "not-elastic");
+  CHECK(problem(elastic, pollux + R"(, "placement": "spread")")["code"] == "no-effect");
+  CHECK(problem(R"({"gpus": 2, "duration": "1h", "elastic": {"from": 5, "to": 4}})", pollux)["code"] == "conflict");
+  CHECK(problem(R"({"tasks": [{"gpus": 1}], "duration": "1h", "elastic": {"to": 4}})", "")["code"] == "conflict");
+  const nlohmann::json row = results_of(folder, R"({"cluster": {"nodes": 4, "fabric": {"kind": "star",
+      "link": {"rate": "10GB/s", "latency": "500ns"}}}, "workload": {"jobs": [)" +
+                                                    elastic + "]" + pollux + "}}")[0];
+  CHECK(row["placement"] == "pollux");
+  CHECK(row["completion_s_mean"].get<double>() < 3600);
 }
