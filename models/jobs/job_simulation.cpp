@@ -10,6 +10,7 @@ void JobSimulation::begin(JobId job) {
   if (!state_.is_running(job)) { return; }  // it has been stopped in the same breath
   Work& work = works_[job];
   work.on_nodes = true;
+  work.began = state_.now();
   others_changed_ = true;
   work.milli = gpu_milli_of(state_.running(job).where, jobs_.shape(job));
   busy_milli_ += work.milli;
@@ -109,6 +110,7 @@ void JobSimulation::note_stint(JobId job) {
 void JobSimulation::leave(JobId job) {
   Work& work = works_[job];
   note_stint(job);
+  account_gpus(job);
   work.on_nodes = false;
   work.due = 0;
   work.failure = 0;
@@ -123,6 +125,10 @@ void JobSimulation::close_account(JobId job) {
   account_start(job);
   const WallTime starting = std::min(state_.now(), work.ready) - work.since;
   run_.outcomes[job].time.starting += starting;
+}
+
+void JobSimulation::account_gpus(JobId job) {
+  run_.outcomes[job].gpu_seconds += gpus_of(job) * seconds(state_.now() - works_[job].began);
 }
 
 double JobSimulation::gpus_of(JobId job) const { return static_cast<double>(works_[job].milli) / Inventory::kWhole; }

@@ -24,10 +24,10 @@ JobSimulation::JobSimulation(const JobList& jobs, const NodeList& nodes, Placeme
       works_(jobs.size()) {
   run_.outcomes = IdVector<JobId, JobOutcome>(jobs.size());
   state_.ask_for_work([this](JobId job) { return work_done(job); });
-  state_.ask_for_speed([this](JobId job, std::uint32_t nodes, std::uint32_t gpus) {
+  state_.ask_for_speed([this](JobId job, std::uint32_t on, std::uint32_t gpus) {
     const double proportion =
         gpus * static_cast<double>(Inventory::kWhole) / static_cast<double>(gpu_milli_of(jobs_.shape(job)));
-    return speeds_.expected(job, work_done(job), nodes, gpus).value_or(proportion);
+    return speeds_.expected(job, work_done(job), on, gpus).value_or(proportion);
   });
   for (const FailureSource& source : rules.failures.sources) { run_.failures.push_back({source.name}); }
 }
@@ -157,6 +157,7 @@ void JobSimulation::finish() {
       close_account(running.job);
     }
     note_stint(running.job);
+    account_gpus(running.job);
     run_.outcomes[running.job].time.useful = work.progress.done().time;
   }
   for (const JobId job : jobs_.jobs.ids()) {

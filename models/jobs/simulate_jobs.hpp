@@ -44,6 +44,7 @@ struct JobOutcome {
   WallTime started = WallTime::max();  ///< for the first time; max: never
   WallTime ended = WallTime::max();    ///< max: it has not
   TimeOnNodes time;                    ///< of all its starts
+  double gpu_seconds = 0;              ///< that it had
   Allocation where;                    ///< at its last start; kept where asked for
 
   WallTime ran() const { return time.all(); }

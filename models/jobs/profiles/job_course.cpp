@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-#include "sim/check.hpp"
+#include "models/jobs/largest_node.hpp"
 #include "sim/words.hpp"
 
 namespace athanor {
@@ -33,12 +33,6 @@ JobCourse course_of(const ApplicationProfile& profile, std::uint32_t batch, std:
 
 std::uint32_t most_gpus_of(const ApplicationProfile& profile) {
   return std::min(profile.steps.most_gpus(), profile.convergence.most_batch() / profile.least_local_batch);
-}
-
-std::uint32_t most_gpus_of_a_node(const NodeList& nodes) {
-  std::uint32_t most = 0;
-  for (const Node& node : nodes.nodes) { most = std::max<std::uint32_t>(most, node.gpus); }
-  return most;
 }
 
 Mistake refusal_of(const ApplicationProfile& profile, std::uint32_t batch, std::uint32_t gpus, std::uint32_t per_node) {

@@ -30,9 +30,6 @@ JobCourse course_of(const ApplicationProfile& profile, std::uint32_t batch, std:
 /// What a profile cannot say of jobs with such a batch on such nodes; no message: nothing.
 Mistake refusal_of(const ApplicationProfile& profile, std::uint32_t batch, std::uint32_t gpus, std::uint32_t per_node);
 
-/// The most GPUs that a node has.
-std::uint32_t most_gpus_of_a_node(const NodeList& nodes);
-
 /// As many as were measured, and as have a local batch each of the largest batch.
 std::uint32_t most_gpus_of(const ApplicationProfile& profile);
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "models/jobs/largest_node.hpp"
+
 namespace athanor {
 
 namespace {
@@ -29,6 +31,7 @@ bool is_disturbed(const RunningJob& running, const ClusterState& state) {
 
 /// The speed with which so much work takes the nearest whole number of seconds; next to no time where that is none.
 Speed in_whole_seconds(WallTime work, double speed) {
+  if (speed <= 0) { return Speed::of(0); }
   constexpr double kSecond = 1e6;
   const double exact = static_cast<double>(work.count()) / kSecond / speed;
   const auto span = std::max<std::int64_t>(1, std::llround(std::nearbyint(exact) * kSecond));

@@ -6,16 +6,6 @@
 
 namespace athanor {
 
-namespace {
-
-std::uint32_t gpus_of(const GpuRow& row) { return std::accumulate(row.begin(), row.end(), 0U); }
-
-std::uint32_t nodes_of(const GpuRow& row) {
-  return static_cast<std::uint32_t>(std::count_if(row.begin(), row.end(), [](std::uint16_t gpus) { return gpus > 0; }));
-}
-
-}  // namespace
-
 PolluxSearch::PolluxSearch(std::vector<std::uint32_t> capacity, std::vector<PolluxJob> jobs, const SpeedOf& speed,
                            const PolluxRules& rules, RandomStream& random)
     : capacity_(std::move(capacity)), jobs_(std::move(jobs)), speed_(speed), rules_(rules), random_(random) {

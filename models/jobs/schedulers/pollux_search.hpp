@@ -4,12 +4,10 @@
 #include <functional>
 #include <vector>
 
+#include "models/jobs/schedulers/gpu_row.hpp"
 #include "sim/random.hpp"
 
 namespace athanor {
-
-/// GPUs of a job on each node.
-using GpuRow = std::vector<std::uint16_t>;
 
 /// A job that a PolluxSearch gives GPUs to.
 struct PolluxJob {

@@ -150,6 +150,20 @@ TEST_CASE("a job on several nodes loses its share of speed to another one that d
   CHECK(seconds(both.outcomes[JobId{1}].ended) == doctest::Approx(first + alone - (first - 10) * 0.75));
 }
 
+TEST_CASE("jobs that stop each other altogether both stand still") {
+  ProfileSet profiles;
+  profiles.applications.push_back(plain_profile());
+  profiles.interference = 1;
+  JobsRules rules;
+  rules.horizon = wall_seconds(1000);
+  for (const bool whole : {false, true}) {
+    profiles.whole_seconds = whole;
+    JobList jobs = jobs_of({3, 3}, 30);
+    const JobsRun run = run_of(jobs, profiles, equal_nodes(3, 2), rules);
+    for (const std::uint32_t job : {0U, 1U}) { CHECK(run.outcomes[JobId{job}].state == JobState::running); }
+  }
+}
+
 TEST_CASE("the first start costs its overhead, and epochs may take whole seconds") {
   ProfileSet profiles;
   profiles.applications.push_back(plain_profile());
