@@ -17,12 +17,11 @@
 
 namespace athanor {
 
-std::unique_ptr<TrainingSpeeds> SharedClusterExperiment::training_speeds(const Platform& platform,
+std::unique_ptr<TrainingSpeeds> SharedClusterExperiment::training_speeds(const JobList& jobs, const Platform& platform,
                                                                          const RunOptions& options) const {
-  if (workload_.trainings.empty()) { return nullptr; }
   return std::make_unique<TrainingSpeeds>(workload_.trainings, workload_.resolved.activities,
                                           endpoints_by_node(*platform.cluster), workload_.contention,
-                                          workload_.speeds(), platform, options);
+                                          workload_.speeds(jobs), platform, options);
 }
 
 JobsRun SharedClusterExperiment::simulate(const JobList& jobs, SpeedModel& speeds, const Platform& platform,
@@ -47,19 +46,20 @@ std::string SharedClusterExperiment::label(Bytes /*size*/) const {
 
 std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
   std::shared_ptr<const JobList> list = workload_.jobs_of(run.platform.seed);
-  const std::unique_ptr<TrainingSpeeds> trainings = training_speeds(run.platform, run.options);
-  if (trainings) {
-    auto timed = std::make_shared<JobList>(*list);
+  std::unique_ptr<TrainingSpeeds> trainings;
+  if (!workload_.trainings.empty()) {
+    const auto timed = std::make_shared<JobList>(*list);
+    trainings = training_speeds(*timed, run.platform, run.options);
     trainings->set_durations(*timed);
-    list = std::move(timed);
+    list = timed;
   }
   const JobList& jobs = *list;
-  const std::unique_ptr<SpeedModel> others = workload_.speeds();
+  const std::unique_ptr<SpeedModel> others = workload_.speeds(jobs);
   const JobsRun done = simulate(jobs, trainings ? *trainings : *others, run.platform, run.options);
   Record record = run.head;
   record.put(kWorkload, jobs_text());
   record.put(kScheduler, variant());
-  record.put(kPlacement, workload_.placement_name);
+  record.put(kPlacement, workload_.who_places());
   record.put(kSeed, run.platform.seed);
   put_run(done, jobs, workload_, record);
   if (trainings) { put_trainings(*trainings, jobs, record); }
@@ -128,7 +128,7 @@ std::vector<const Column*> SharedClusterExperiment::figures() {
 
 std::vector<std::pair<std::string, std::string>> SharedClusterExperiment::description(
     const Platform& /*platform*/) const {
-  return {{"workload", fmt::format("{}, {} with placement {}", jobs_text(), variant(), workload_.placement_name)}};
+  return {{"workload", fmt::format("{}, {} with placement {}", jobs_text(), variant(), workload_.who_places())}};
 }
 
 std::string SharedClusterExperiment::jobs_text() const {

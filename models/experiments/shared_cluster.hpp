@@ -38,8 +38,9 @@ class SharedClusterExperiment : public Experiment {
   void check_asked_sizes() const override;
 
  private:
-  /// Null: no job trains.
-  std::unique_ptr<TrainingSpeeds> training_speeds(const Platform& platform, const RunOptions& options) const;
+  /// Requires trainings. Borrows the jobs.
+  std::unique_ptr<TrainingSpeeds> training_speeds(const JobList& jobs, const Platform& platform,
+                                                  const RunOptions& options) const;
   /// "315 jobs of philly.csv (sia)".
   std::string jobs_text() const;
 

@@ -62,7 +62,12 @@ class TrainingSpeeds final : public SpeedModel {
 
   JobPace pace(const RunningJob& running, WallTime done, const ClusterState& state) override;
   void left(JobId job, WallTime now) override;
-  bool depends_on_others() const override { return rules_.links == ContentionRules::Links::shared; }
+  std::optional<double> expected(JobId job, WallTime done, std::uint32_t nodes, std::uint32_t gpus) override {
+    return others_->expected(job, done, nodes, gpus);  // no training is elastic
+  }
+  bool depends_on_others() const override {
+    return rules_.links == ContentionRules::Links::shared || others_->depends_on_others();
+  }
 
   /// By job; none of those that never trained.
   const std::map<JobId, TrainingPace>& paces() const { return paces_; }

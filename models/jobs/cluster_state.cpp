@@ -18,6 +18,15 @@ std::uint64_t whole_gpus_of(const Shape& shape) {
 
 }  // namespace
 
+std::uint64_t gpu_milli_of(const Allocation& where, const Shape& shape) {
+  std::uint64_t sum = 0;
+  for (const NodeShare& share : where) {
+    const Demand& each = shape[share.group].each;
+    sum += std::uint64_t{share.tasks} * (each.gpus * Inventory::kWhole + each.gpu_milli);
+  }
+  return sum;
+}
+
 ClusterState::ClusterState(const JobList& jobs, const NodeList& nodes, PlacementPolicy& placement)
     : jobs_(jobs), placement_(placement), inventory_(nodes, jobs), slots_(jobs.size(), kNone) {}
 
@@ -25,6 +34,11 @@ WallTime ClusterState::remaining(JobId job) const {
   const WallTime expected = jobs_.jobs[job].expected;
   if (!work_done_ || expected == WallTime::max()) { return expected; }
   return std::max(expected - work_done_(job), WallTime{});
+}
+
+double ClusterState::speed(JobId job, std::uint32_t nodes, std::uint32_t gpus) const {
+  if (speed_) { return speed_(job, nodes, gpus); }
+  return gpus * static_cast<double>(Inventory::kWhole) / static_cast<double>(gpu_milli_of(jobs_.shape(job)));
 }
 
 bool ClusterState::start(JobId job) {

@@ -24,6 +24,9 @@ struct RunningJob {
   bool stalled = false;  ///< it has failed, and nobody has seen it yet
 };
 
+/// Thousandths of GPUs that a job of that shape has there.
+std::uint64_t gpu_milli_of(const Allocation& where, const Shape& shape);
+
 /// Which jobs run where at present: what schedulers look at and change. What a change means for time is up to whoever
 /// simulates, who is told of each by started() and stopped().
 class ClusterState {
@@ -54,9 +57,14 @@ class ClusterState {
   /// Whoever simulates says what of its work a job has done at present; nobody: nothing.
   void ask_for_work(std::function<WallTime(JobId)> work_done) { work_done_ = std::move(work_done); }
 
+  /// How fast a job would be on so many nodes with so many GPUs altogether, as a multiple of its full speed, at present
+  /// and undisturbed: what schedulers of elastic jobs weigh. Whoever simulates says it; nobody: as its GPUs.
+  double speed(JobId job, std::uint32_t nodes, std::uint32_t gpus) const;
+  void ask_for_speed(std::function<double(JobId, std::uint32_t, std::uint32_t)> speed) { speed_ = std::move(speed); }
+
   /// Places a job and starts it. False: it does not fit now. Requires that it does not run.
   bool start(JobId job);
-  /// Starts it on what has been taken for it already.
+  /// Starts it on what has been taken for it already. An elastic job may have other numbers of tasks than its shape.
   void start(JobId job, Allocation where);
   /// Gives a running job other nodes for those of its own that are closed: for each the fullest that has room. False:
   /// there are not enough, and nothing has changed.
@@ -93,6 +101,7 @@ class ClusterState {
   std::uint64_t surprises_ = 0;
   std::uint64_t changes_ = 0;
   std::function<WallTime(JobId)> work_done_;
+  std::function<double(JobId, std::uint32_t, std::uint32_t)> speed_;
 };
 
 }  // namespace athanor

@@ -10,7 +10,9 @@ void JobSimulation::begin(JobId job) {
   if (!state_.is_running(job)) { return; }  // it has been stopped in the same breath
   Work& work = works_[job];
   work.on_nodes = true;
-  busy_milli_ += gpu_milli_of(jobs_.shape(job));
+  work.began = state_.now();
+  work.milli = gpu_milli_of(state_.running(job).where, jobs_.shape(job));
+  busy_milli_ += work.milli;
   const bool saves = rules_.checkpoints.rule != CheckpointRules::Rule::none;
   start_anew(job, saves ? interval_of(rules_.checkpoints, failures_.mttf(state_.running(job).where)) : WallTime::max());
 }
@@ -22,7 +24,7 @@ void JobSimulation::start_anew(JobId job, WallTime interval) {
   if (!again) { outcome.started = state_.now(); }
   outcome.state = JobState::running;
   if (rules_.keep_allocations || rules_.keep_stints) { outcome.where = state_.running(job).where; }
-  const WallTime overhead = again ? rules_.restart_overhead : WallTime{};
+  const WallTime overhead = again ? rules_.restart_overhead : rules_.start_overhead;
   work.interval = interval;
   work.progress.begin(state_.now(), overhead, interval, rules_.checkpoints.write, rules_.checkpoints.persist);
   work.since = state_.now();
@@ -37,7 +39,9 @@ void JobSimulation::start_anew(JobId job, WallTime interval) {
 void JobSimulation::pace(JobId job) {
   Work& work = works_[job];
   if (work.has_failed) { return; }
-  const JobPace pace = speeds_.pace(state_.running(job), work.progress.work(), state_);
+  JobPace pace = speeds_.pace(state_.running(job), work.progress.work(), state_);
+  const bool in_proportion = jobs_.jobs[job].is_elastic() && !speeds_.expected(job, work.progress.work(), 1, 1);
+  if (in_proportion) { pace.speed = pace.speed.scaled(work.milli, gpu_milli_of(jobs_.shape(job))); }
   work.progress.set_speed(pace.speed);
   const WallTime target = std::min(pace.until, jobs_.jobs[job].duration);
   work.due = push(std::min(work.progress.when(target), ends_by(job)), Due::job, job.value);
@@ -108,11 +112,12 @@ void JobSimulation::leave(JobId job) {
   Work& work = works_[job];
   note_stint(job);
   speeds_.left(job, state_.now());
+  account_gpus(job);
   work.on_nodes = false;
   work.due = 0;
   work.failure = 0;
   others_changed_ = true;
-  busy_milli_ -= gpu_milli_of(jobs_.shape(job));
+  busy_milli_ -= work.milli;
 }
 
 void JobSimulation::close_account(JobId job) {
@@ -124,8 +129,10 @@ void JobSimulation::close_account(JobId job) {
   run_.outcomes[job].time.starting += starting;
 }
 
-double JobSimulation::gpus_of(JobId job) const {
-  return static_cast<double>(gpu_milli_of(jobs_.shape(job))) / Inventory::kWhole;
+void JobSimulation::account_gpus(JobId job) {
+  run_.outcomes[job].gpu_seconds += gpus_of(job) * seconds(state_.now() - works_[job].began);
 }
+
+double JobSimulation::gpus_of(JobId job) const { return static_cast<double>(works_[job].milli) / Inventory::kWhole; }
 
 }  // namespace athanor

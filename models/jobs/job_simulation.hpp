@@ -34,10 +34,12 @@ class JobSimulation {
   /// A job that has been started.
   struct Work {
     JobProgress progress;
-    WallTime interval;  ///< between checkpoints
-    WallTime since;     ///< it has been started
-    WallTime ready;     ///< it works from then on
-    WallTime failed;    ///< when it did, where has_failed
+    WallTime interval;        ///< between checkpoints
+    WallTime began;           ///< it got its nodes
+    WallTime since;           ///< it has been started on them
+    WallTime ready;           ///< it works from then on
+    WallTime failed;          ///< when it did, where has_failed
+    std::uint64_t milli = 0;  ///< thousandths of GPUs that it has, or had last
     bool on_nodes = false;
     bool has_failed = false;
     std::uint32_t cause = kNoCause;  ///< of its last interruption, or of the next one by itself
@@ -77,6 +79,7 @@ class JobSimulation {
   void leave(JobId job);
   /// Brings a job's progress up to the present, and notes what the time since its start was beside work.
   void close_account(JobId job);
+  void account_gpus(JobId job);
   double gpus_of(JobId job) const;
 
   // What fails (job_failures.cpp).

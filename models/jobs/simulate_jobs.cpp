@@ -24,6 +24,11 @@ JobSimulation::JobSimulation(const JobList& jobs, const NodeList& nodes, Placeme
       works_(jobs.size()) {
   run_.outcomes = IdVector<JobId, JobOutcome>(jobs.size());
   state_.ask_for_work([this](JobId job) { return work_done(job); });
+  state_.ask_for_speed([this](JobId job, std::uint32_t on, std::uint32_t gpus) {
+    const double proportion =
+        gpus * static_cast<double>(Inventory::kWhole) / static_cast<double>(gpu_milli_of(jobs_.shape(job)));
+    return speeds_.expected(job, work_done(job), on, gpus).value_or(proportion);
+  });
   for (const FailureSource& source : rules.failures.sources) { run_.failures.push_back({source.name}); }
 }
 
@@ -153,6 +158,7 @@ void JobSimulation::finish() {
     }
     note_stint(running.job);
     speeds_.left(running.job, state_.now());
+    account_gpus(running.job);
     run_.outcomes[running.job].time.useful = work.progress.done().time;
   }
   for (const JobId job : jobs_.jobs.ids()) {

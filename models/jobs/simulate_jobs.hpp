@@ -44,6 +44,7 @@ struct JobOutcome {
   WallTime started = WallTime::max();  ///< for the first time; max: never
   WallTime ended = WallTime::max();    ///< max: it has not
   TimeOnNodes time;                    ///< of all its starts
+  double gpu_seconds = 0;              ///< that it had
   Allocation where;                    ///< at its last start; kept where asked for
 
   WallTime ran() const { return time.all(); }
@@ -87,7 +88,8 @@ enum class Preempted : std::uint8_t { goes_on, begins_anew };
 /// Rules of a run.
 struct JobsRules {
   WallTime horizon = WallTime::max();  ///< ends the simulation; max: the last job does
-  WallTime restart_overhead;           ///< without progress, at each start but the first
+  WallTime start_overhead;             ///< without progress, at the first start
+  WallTime restart_overhead;           ///< the same, at each other start
   Preempted preempted = Preempted::goes_on;
   CheckpointRules checkpoints;
   FailureRules failures;

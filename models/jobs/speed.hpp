@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "models/jobs/cluster_state.hpp"
 #include "sim/check.hpp"
@@ -21,6 +22,12 @@ struct Speed {
     return {static_cast<std::uint64_t>(multiple * 0x1p32 + 0.5)};
   }
   bool operator==(const Speed&) const = default;
+  /// So many times as fast as with `by` in place of `times`. Requires by > 0, and a speed below 2^31.
+  Speed scaled(std::uint64_t times, std::uint64_t by) const {
+    if (times == by) { return *this; }
+    return {static_cast<std::uint64_t>(Wide{static_cast<std::int64_t>(parts)} * static_cast<Wide>(times) /
+                                       static_cast<Wide>(by))};
+  }
 
   /// What is done in a span, rounded down.
   WallTime work_in(WallTime span) const {
@@ -50,6 +57,12 @@ class SpeedModel {
   virtual JobPace pace(const RunningJob& running, WallTime done, const ClusterState& state) = 0;
   /// A job that was asked for has failed, or loses its nodes.
   virtual void left(JobId /*job*/, WallTime /*now*/) {}
+  /// Of an elastic job that has done so much, on so many nodes with so many GPUs altogether and nobody beside it, as a
+  /// multiple of its full speed; none: in proportion to its GPUs, as it then works, too.
+  virtual std::optional<double> expected(JobId /*job*/, WallTime /*done*/, std::uint32_t /*nodes*/,
+                                         std::uint32_t /*gpus*/) {
+    return {};
+  }
   /// Does it depend on which other jobs run? Then all are asked whenever one starts or ends.
   virtual bool depends_on_others() const { return false; }
 };

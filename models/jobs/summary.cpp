@@ -58,7 +58,8 @@ JobsSummary summary_of(const JobsRun& run, const JobList& jobs, const NodeList& 
     ++summary.started;
     summary.restarts += outcome.starts - 1;
     summary.queued += outcome.started > job.submitted ? 1 : 0;
-    const double gpus = static_cast<double>(gpu_milli_of(jobs.shape(id))) / Inventory::kWhole;
+    double gpus = static_cast<double>(gpu_milli_of(jobs.shape(id))) / Inventory::kWhole;
+    if (job.is_elastic() && outcome.ran() > WallTime::zero()) { gpus = outcome.gpu_seconds / seconds(outcome.ran()); }
     useful += gpus * seconds(outcome.time.useful);
     held += gpus * seconds(outcome.ran());
     begun += gpus * seconds(std::min(outcome.ended, run.ended) - outcome.started);

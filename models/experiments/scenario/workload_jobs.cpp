@@ -81,22 +81,52 @@ Job job_of(const WorkloadJobKind& kind, JobList& list) {
 
 }  // namespace
 
+namespace {
+
+void visit(Fields& fields, WorkloadElastic& elastic) {
+  fields.optional("from", elastic.from, "At least so many GPUs, or none for a while", {1, 1'000'000});
+  fields.required("to", elastic.to, "At most so many", {1, 1'000'000});
+  if (fields.ok() && elastic.from > elastic.to) {
+    fields.problem("to", "conflict", "\"to\" is less than \"from\"", R"(as in {"from": 8, "to": 64})");
+  }
+}
+
+}  // namespace
+
 void visit(Fields& fields, WorkloadJob& job) {
   visit_kind(fields, job);
   fields.optional("submitted", job.submitted, "When it is submitted, from the beginning on");
-  fields.optional("duration", job.duration, "How long it runs undisturbed, at full speed; or \"steps\"", {WallTime{1}});
+  fields.optional("duration", job.duration,
+                  "How long it runs undisturbed, at full speed; or \"steps\", or \"application\"", {WallTime{1}});
   fields.optional("steps", job.steps, "Of its training, in place of a duration", {1, 1'000'000'000'000});
-  if (fields.ok() && fields.reading() && (job.duration > WallTime{}) == job.steps.has_value()) {
-    fields.problem("", job.steps ? "conflict" : "missing-key",
-                   job.steps ? "a job has either \"duration\" or \"steps\"" : "the key 'duration' is missing",
-                   "it is: how long the job runs undisturbed, at full speed");
-  }
-  if (job.steps && job.training.empty()) {
-    fields.problem("steps", "no-effect", "steps are of a training, and the job names none", R"(write "duration")");
-  }
+  fields.optional("application", job.application, "Whose profile says how long it runs");
+  fields.optional("batch", job.batch, "Of an application, over all GPUs together", {1, 1'000'000'000});
   fields.optional("expected", job.expected,
                   "How long it runs as far as schedulers know; absent: its limit, else its duration", {WallTime{1}});
+  fields.optional_object("elastic", job.elastic, "How many GPUs schedulers may give it in place of \"gpus\"",
+                         [](Fields& f, WorkloadElastic& elastic) { visit(f, elastic); });
+  if (fields.ok() && job.elastic && !job.gpus) {
+    fields.problem("elastic", "conflict", "only a job with \"gpus\" is elastic",
+                   "write \"gpus\" in place of \"tasks\"");
+  }
   fields.optional("count", job.count, "So many such jobs", {1, 10'000'000});
+  const int lengths = (job.duration ? 1 : 0) + (job.steps ? 1 : 0) + (job.application.empty() ? 0 : 1);
+  if (fields.ok() && lengths != 1) {
+    fields.problem("", lengths > 0 ? "conflict" : "missing-key",
+                   "a job has either a \"duration\", or \"steps\" of a training, or an \"application\"",
+                   R"(as in "duration": "1h")");
+  }
+  if (fields.ok() && job.steps && job.training.empty()) {
+    fields.problem("steps", "no-effect", "steps are of a training, and the job names none", R"(write "duration")");
+  }
+  if (fields.ok() && !job.training.empty() && (!job.application.empty() || job.elastic)) {
+    fields.problem("training", "conflict", "a training has a plan for its GPUs, and its speed is simulated",
+                   R"(leave out "application" and "elastic", or "training")");
+  }
+  if (fields.ok() && (job.batch > 0) == job.application.empty()) {
+    fields.problem("", job.batch > 0 ? "conflict" : "missing-key", "\"application\" and \"batch\" belong together",
+                   "write both or none");
+  }
 }
 
 JobList list_of(const std::vector<WorkloadJob>& written) {
@@ -104,9 +134,13 @@ JobList list_of(const std::vector<WorkloadJob>& written) {
   for (const WorkloadJob& config : written) {
     Job job = job_of(config, list);
     job.submitted = config.submitted;
-    job.duration = config.duration;
-    const WallTime known = config.steps ? WallTime::max() : config.duration;  // TrainingSpeeds knows later
+    job.duration = config.duration.value_or(WallTime{});
+    const WallTime known = config.steps ? WallTime::max() : job.duration;  // TrainingSpeeds knows later
     job.expected = config.expected.value_or(config.limit.value_or(known));
+    job.application = list.name(config.application);
+    job.batch = config.batch;
+    job.least_gpus = config.elastic ? config.elastic->from : 0;
+    job.most_gpus = config.elastic ? config.elastic->to : 0;
     for (std::uint32_t i = 0; i < config.count; ++i) { list.jobs.push_back(job); }
   }
   list.sort();

@@ -38,11 +38,20 @@ struct WorkloadJobKind {
   SourceLocation place;
 };
 
+/// How many GPUs schedulers may give an elastic job.
+struct WorkloadElastic {
+  std::uint32_t from = 1;
+  std::uint32_t to = 1;
+};
+
 /// A job as a scenario writes it, or several.
 struct WorkloadJob : WorkloadJobKind {
   WallTime submitted;
-  WallTime duration;
+  std::optional<WallTime> duration;  ///< or ...
+  std::string application;           ///< ... of which there is a profile
+  std::uint32_t batch = 0;           ///< of an application
   std::optional<WallTime> expected;
+  std::optional<WorkloadElastic> elastic;
   std::uint32_t count = 1;  ///< such jobs
 };
 void visit(Fields& fields, WorkloadJob& job);

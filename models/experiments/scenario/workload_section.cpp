@@ -9,6 +9,7 @@
 #include "models/experiments/shared_cluster.hpp"
 #include "models/experiments/training.hpp"
 #include "models/jobs/nodes_of_cluster.hpp"
+#include "models/jobs/profiles/profile_speed.hpp"
 #include "models/jobs/tier_speed.hpp"
 #include "sim/format.hpp"
 #include "sim/words.hpp"
@@ -128,7 +129,12 @@ std::shared_ptr<const JobList> WorkloadConfig::jobs_of(std::uint64_t seed) const
   return arrivals ? std::make_shared<const JobList>(list_of(*arrivals, seed)) : jobs;
 }
 
-std::unique_ptr<SpeedModel> WorkloadConfig::speeds() const {
+const std::string& WorkloadConfig::who_places() const {
+  return scheduler->places_jobs() ? scheduler_name : placement_name;
+}
+
+std::unique_ptr<SpeedModel> WorkloadConfig::speeds(const JobList& of) const {
+  if (profile_files) { return std::make_unique<ProfileSpeed>(*profiles, of, *nodes); }
   if (speed_by_distance.empty()) { return std::make_unique<FullSpeed>(); }
   std::vector<double> by_tier;
   for (const Ratio& speed : speed_by_distance) { by_tier.push_back(to_double(speed)); }
@@ -159,8 +165,13 @@ void visit(Fields& fields, WorkloadConfig& workload) {
   fields.optional_value("placement", "Where jobs run, likewise", [&](FieldValue& value) {
     visit_kind(value, placements(), workload.placement_name, workload.placement);
   });
+  if (workload.scheduler->places_jobs() && fields.has("placement")) {
+    fields.problem("placement", "no-effect", fmt::format("'{}' says itself where jobs run", workload.scheduler_name),
+                   "leave it out");
+  }
   fields.optional_or("horizon", workload.rules.horizon, WallTime::max(),
                      "The simulation ends then; absent: with the last job", {WallTime{1}});
+  fields.optional("start_overhead", workload.rules.start_overhead, "Without progress, at the first start of a job");
   fields.optional("restart_overhead", workload.rules.restart_overhead,
                   "Without progress, at each start of a job but its first");
   fields.optional("preempted", workload.rules.preempted, "A job that loses its nodes to another",
@@ -170,6 +181,11 @@ void visit(Fields& fields, WorkloadConfig& workload) {
   fields.optional("speed_by_distance", workload.speed_by_distance,
                   "Of a job on one node, of one below one switch of the lowest tier, of the next tier, ...; absent: 1",
                   {{1, 1000}, {1000, 1}});
+  fields.optional_object("profiles", workload.profile_files, "Of applications that jobs name: how fast they are where",
+                         [](Fields& f, WorkloadProfiles& profiles) { visit(f, profiles); });
+  if (fields.ok() && workload.profile_files && !workload.speed_by_distance.empty()) {
+    fields.problem("speed_by_distance", "conflict", "profiles say how fast jobs are where", "leave one of them out");
+  }
   fields.optional_object("checkpoints", workload.rules.checkpoints, "How jobs save their work");
   fields.optional_object("failures", workload.failures, "What fails, and what becomes of it");
   if (workload.failures) { workload.rules.failures = *workload.failures; }
@@ -202,6 +218,15 @@ class WorkloadReader : public ExperimentReader {
                    : config_.arrivals ? list_of(*config_.arrivals, parts.platform().seed)
                                       : list_of(config_.written);
     if (parts.context.problems.size() > before) { return; }
+    ProfileSet profiles;
+    if (config_.profile_files) {
+      profiles = read_profiles(*config_.profile_files, parts.context.files, parts.context.problems);
+      if (parts.context.problems.size() > before) { return; }
+    }
+    resolve_applications(jobs, profiles, *config_.nodes, config_.log ? config_.log->place : config_.place,
+                         parts.context.problems);
+    if (parts.context.problems.size() > before) { return; }
+    config_.profiles = std::make_shared<const ProfileSet>(std::move(profiles));
     config_.jobs = std::make_shared<const JobList>(std::move(jobs));
     check(config_, parts.context.problems);
   }

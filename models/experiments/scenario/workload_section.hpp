@@ -8,6 +8,7 @@
 
 #include "models/experiments/scenario/workload_jobs.hpp"
 #include "models/experiments/scenario/workload_nodes.hpp"
+#include "models/experiments/scenario/workload_profiles.hpp"
 #include "models/experiments/scenario/workload_trainings.hpp"
 #include "models/jobs/job.hpp"
 #include "models/jobs/logs/fill.hpp"
@@ -39,6 +40,7 @@ struct WorkloadConfig {
   std::vector<WorkloadTraining> training_texts;
   ContentionRules contention;
   std::vector<Ratio> speed_by_distance;  ///< as of TierSpeed; empty: all run at full speed
+  std::optional<WorkloadProfiles> profile_files;
   std::optional<WorkloadNodes> details;
   std::string scheduler_name;
   std::shared_ptr<SchedulerKind> scheduler;
@@ -50,12 +52,16 @@ struct WorkloadConfig {
 
   /// The jobs for a seed: drawn by it, or the same for all.
   std::shared_ptr<const JobList> jobs_of(std::uint64_t seed) const;
-  std::unique_ptr<SpeedModel> speeds() const;
+  /// The name of the placement, or of a scheduler that needs none.
+  const std::string& who_places() const;
+  /// Of such jobs. Borrows them.
+  std::unique_ptr<SpeedModel> speeds(const JobList& of) const;
 
   std::shared_ptr<const JobList> jobs;                ///< once it has been resolved; of arrivals those of seed 1
   std::shared_ptr<const NodeList> nodes;              ///< the same
   WorkloadTrainings resolved;                         ///< the same
   TrainingSpeeds::Trainings trainings;                ///< of these, once they can be run
+  std::shared_ptr<const ProfileSet> profiles;         ///< the same
   std::vector<std::optional<WallTime>> logged_waits;  ///< by job, as the log has them; empty: it has none
   std::vector<std::string> notes;                     ///< what was left out, and what was assumed
 };

@@ -18,6 +18,7 @@ constexpr LogFormatEntry (*kFormats[])() = {
     log_format_entry_of<struct KubernetesObjects>,  // kubernetes
     log_format_entry_of<struct TiresiasTrace>,      // tiresias
     log_format_entry_of<struct GavelTrace>,         // gavel
+    log_format_entry_of<struct PolluxWorkload>,     // pollux
     log_format_entry_of<struct PaiTables>,          // pai
 };
 

@@ -47,6 +47,7 @@ JobList filled(const JobList& list, std::uint32_t gpus, const Fill& fill) {
     job.submitted = end - left;
     job.duration = job.expected = left;
     job.limit = WallTime::max();
+    job.application = {};
     left -= kApart;
   }
   return all;

@@ -107,6 +107,10 @@ void JobLog::add(const LoggedJob& logged) {
   job.limit = logged.limit.value_or(WallTime::max());
   job.expected = logged.predicted.value_or(logged.limit.value_or(logged.duration));
   job.priority = logged.priority;
+  job.application = list_.name(logged.application);
+  job.batch = logged.batch;
+  job.least_gpus = logged.least_gpus;
+  job.most_gpus = logged.most_gpus;
   list_.jobs.push_back(job);
   if (!logged.started && waits_.empty()) { return; }
   waits_.resize(list_.size());
@@ -129,7 +133,7 @@ void JobLog::finish() {
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return submitted(a) < submitted(b); });
   if (selection_.most > 0 && order.size() > selection_.most) { order.resize(selection_.most); }
-  if (!order.empty()) { zero_ = selection_.from.value_or(submitted(order.front())); }
+  if (!order.empty()) { zero_ = selection_.from.value_or(beginning_.value_or(submitted(order.front()))); }
   IdVector<JobId, Job> jobs;
   std::vector<std::optional<WallTime>> waits;
   for (const std::uint32_t from : order) {

@@ -27,6 +27,10 @@ struct LoggedJob {
   std::optional<WallTime> limit;      ///< that its user asked for
   std::optional<WallTime> predicted;  ///< how long its user, or anybody, thought that it runs
   std::int32_t priority = 0;
+  std::string_view application;  ///< whose profile says how long it runs, in place of `duration`; "": none
+  std::uint32_t batch = 0;       ///< of an application
+  std::uint32_t least_gpus = 0;  ///< as of Job
+  std::uint32_t most_gpus = 0;   ///< the same
 };
 
 /// Which jobs of a log are taken.
@@ -56,7 +60,10 @@ class JobLog {
   /// Something of a file that is read and changes nothing: `"nodeSelector" of a pod`.
   void has_no_effect(std::string_view what, const SourceLocation& place);
 
-  /// The jobs in the order of submission, from time zero on: `from`, or the first submission.
+  /// The log's own zero is time zero, unless `from` of the selection is; else the first submission would be.
+  void begins_at(LogTime zero) { beginning_ = zero; }
+
+  /// The jobs in the order of submission, from time zero on.
   void finish();
   /// What finish() made.
   JobList take() { return std::move(list_); }
@@ -76,6 +83,7 @@ class JobLog {
   LogSelection selection_;
   JobList list_;
   std::vector<std::optional<WallTime>> waits_;
+  std::optional<LogTime> beginning_;
   LogTime zero_;
   std::uint64_t rows_ = 0;
   std::map<std::string, LeftOut, std::less<>> left_out_;

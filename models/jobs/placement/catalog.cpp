@@ -12,6 +12,7 @@ constexpr PlacementEntry (*kPlacements[])() = {
     placement_entry_of<struct FirstFit>,           // first_fit
     placement_entry_of<struct Consolidate>,        // consolidate
     placement_entry_of<struct SpreadPlacement>,    // spread
+    placement_entry_of<struct MostFree>,           // most_free
     placement_entry_of<struct RandomNode>,         // random
     placement_entry_of<struct DotProduct>,         // dot_product
     placement_entry_of<struct GpuClustering>,      // gpu_clustering

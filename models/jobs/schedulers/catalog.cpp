@@ -13,6 +13,8 @@ constexpr SchedulerEntry (*kSchedulers[])() = {
     scheduler_entry_of<struct ShortestServiceFirst>,    // qssf
     scheduler_entry_of<struct ShortestRemainingFirst>,  // srtf
     scheduler_entry_of<struct LeastAttainedService>,    // las
+    scheduler_entry_of<struct Pollux>,                  // pollux
+    scheduler_entry_of<struct Sia>,                     // sia
     scheduler_entry_of<struct Slurm>,                   // slurm
     scheduler_entry_of<struct Kubernetes>,              // kubernetes
     scheduler_entry_of<struct Kueue>,                   // kueue

@@ -45,6 +45,8 @@ class SchedulerKind {
   virtual void visit(Fields& /*fields*/) {}
   /// What it cannot do with these jobs, without a place; no message: nothing.
   virtual Mistake refusal(const JobList& /*jobs*/) const { return {}; }
+  /// It says where jobs run, too, and asks no placement.
+  virtual bool places_jobs() const { return false; }
   virtual std::unique_ptr<Scheduler> make(const JobList& jobs, const NodeList& nodes) const = 0;
 };
 
