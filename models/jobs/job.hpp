@@ -21,6 +21,8 @@ using ShapeId = Id<struct ShapeTag>;
 using NameId = Id<struct NameTag>;
 /// A set of types of GPUs: one of JobList::gpu_types. 0: any.
 using GpuTypesId = Id<struct GpuTypesTag>;
+/// What a job reads and writes: one of DataRules::io. 0: what jobs do that say nothing.
+using IoId = Id<struct IoTag>;
 
 /// What one task takes of the node that it runs on.
 struct Demand {
@@ -57,6 +59,7 @@ struct Job {
   WallTime limit = WallTime::max();     ///< after which it is ended
   WallTime expected = WallTime::max();  ///< how long it runs, as far as schedulers know
   std::int32_t priority = 0;            ///< the higher the sooner, where a scheduler asks for it
+  IoId io;
 };
 
 /// All jobs of a workload, in the order of submission, and of their list where that is the same.

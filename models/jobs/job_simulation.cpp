@@ -12,8 +12,10 @@ void JobSimulation::begin(JobId job) {
   work.on_nodes = true;
   others_changed_ = true;
   busy_milli_ += gpu_milli_of(jobs_.shape(job));
-  const bool saves = rules_.checkpoints.rule != CheckpointRules::Rule::none;
-  start_anew(job, saves ? interval_of(rules_.checkpoints, failures_.mttf(state_.running(job).where)) : WallTime::max());
+  work.saves = rules_.checkpoints;
+  if (work.saves.rule == CheckpointRules::Rule::none) { return start_anew(job, WallTime::max()); }
+  work.saves.write = speeds_.write_time(state_.running(job)).value_or(work.saves.write);
+  start_anew(job, interval_of(work.saves, failures_.mttf(state_.running(job).where)));
 }
 
 void JobSimulation::start_anew(JobId job, WallTime interval) {
@@ -25,7 +27,7 @@ void JobSimulation::start_anew(JobId job, WallTime interval) {
   if (rules_.keep_allocations || rules_.keep_stints) { outcome.where = state_.running(job).where; }
   const WallTime overhead = again ? rules_.restart_overhead : WallTime{};
   work.interval = interval;
-  work.progress.begin(state_.now(), overhead, interval, rules_.checkpoints.write, rules_.checkpoints.persist);
+  work.progress.begin(state_.now(), overhead, interval, work.saves.write, work.saves.persist);
   work.since = state_.now();
   work.ready = state_.now() + overhead;
   work.has_failed = false;
@@ -38,8 +40,13 @@ void JobSimulation::pace(JobId job) {
   if (work.has_failed) { return; }
   const JobPace pace = speeds_.pace(state_.running(job), work.progress.work(), state_);
   work.progress.set_speed(pace.speed);
+  WallTime due = ends_by(job);
+  if (speeds_.shares_writes()) {
+    work.progress.set_write_speed(speeds_.write_speed(state_.running(job), work.progress.is_writing()));
+    due = std::min(due, work.progress.next_phase());
+  }
   const WallTime target = std::min(pace.until, jobs_.jobs[job].duration);
-  work.due = push(std::min(work.progress.when(target), ends_by(job)), Due::job, job.value);
+  work.due = push(std::min(work.progress.when(target), due), Due::job, job.value);
 }
 
 void JobSimulation::pace_anew() {
@@ -116,6 +123,7 @@ void JobSimulation::leave(JobId job) {
 void JobSimulation::close_account(JobId job) {
   Work& work = works_[job];
   work.progress.advance(state_.now());
+  speeds_.stopped(job, work.progress.work());
   run_.outcomes[job].time.writing += work.progress.writing();
   account_start(job);
   const WallTime starting = std::min(state_.now(), work.ready) - work.since;

@@ -38,6 +38,7 @@ JobsRun JobSimulation::run(const std::stop_token& stop) {
     if (pending_ && is_time_to_schedule()) { schedule(); }
     if (changed) { note_usage(); }
     if (others_changed_ && speeds_.depends_on_others()) { pace_anew(); }
+    while (speeds_.take_changes()) { pace_anew(); }
     others_changed_ = false;
   }
   finish();

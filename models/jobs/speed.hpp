@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "models/jobs/cluster_state.hpp"
 #include "sim/check.hpp"
@@ -50,6 +51,17 @@ class SpeedModel {
   virtual JobPace pace(const RunningJob& running, WallTime done, const ClusterState& state) = 0;
   /// Does it depend on which other jobs run? Then all are asked whenever one starts or ends.
   virtual bool depends_on_others() const { return false; }
+  /// Has the pace of a job changed that was not asked for last? Then all are asked anew. True once for each change.
+  virtual bool take_changes() { return false; }
+  /// A job works no longer where it was: it has ended, failed or lost its nodes when it had done so much of its work.
+  virtual void stopped(JobId /*job*/, WallTime /*done*/) {}
+
+  /// Does the time of writing checkpoints depend on who else writes?
+  virtual bool shares_writes() const { return false; }
+  /// Of a checkpoint of a running job if nobody else writes; none: as the rules say.
+  virtual std::optional<WallTime> write_time(const RunningJob& /*running*/) { return {}; }
+  /// How fast it writes from now on, as a multiple of that: it is about to write, or is not.
+  virtual Speed write_speed(const RunningJob& /*running*/, bool /*writing*/) { return {}; }
 };
 
 /// Every job works at full speed wherever it is.
