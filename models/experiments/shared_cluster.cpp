@@ -9,6 +9,7 @@
 #include "models/experiments/shared_cluster_columns.hpp"
 #include "models/experiments/shared_cluster_record.hpp"
 #include "models/experiments/table.hpp"
+#include "models/jobs/data/data_speed.hpp"
 #include "models/jobs/job_timeline.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
@@ -16,16 +17,24 @@
 
 namespace athanor {
 
-JobsRun SharedClusterExperiment::simulate(const JobList& jobs, const Platform& platform,
-                                          const RunOptions& options) const {
+JobsRun SharedClusterExperiment::simulate(const JobList& jobs, const Platform& platform, const RunOptions& options,
+                                          std::optional<DataOutcome>& data) const {
   const auto placement = workload_.placement->make(*workload_.nodes, jobs, platform.seed);
   const auto scheduler = workload_.scheduler->make(jobs, *workload_.nodes);
-  const std::unique_ptr<SpeedModel> speeds = workload_.speeds();
   JobsRules rules = workload_.rules;
   rules.seed = platform.seed;
   rules.keep_allocations = options.per_job;
   rules.keep_stints = options.timeline != nullptr;
-  return simulate_jobs(jobs, *workload_.nodes, *placement, *scheduler, *speeds, rules, options.stop);
+  std::unique_ptr<SpeedModel> speeds = workload_.speeds();
+  if (!workload_.data) {
+    return simulate_jobs(jobs, *workload_.nodes, *placement, *scheduler, *speeds, rules, options.stop);
+  }
+  DataSpeed with_data(std::move(speeds), *workload_.data, jobs);
+  JobsRun run = simulate_jobs(jobs, *workload_.nodes, *placement, *scheduler, with_data, rules, options.stop);
+  data.emplace();
+  for (const JobId job : jobs.jobs.ids()) { data->jobs.push_back(with_data.account(job)); }
+  data->storages = with_data.storages();
+  return run;
 }
 
 std::span<const Bytes> SharedClusterExperiment::sizes() const {
@@ -40,15 +49,18 @@ std::string SharedClusterExperiment::label(Bytes /*size*/) const {
 std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
   const std::shared_ptr<const JobList> list = workload_.jobs_of(run.platform.seed);
   const JobList& jobs = *list;
-  const JobsRun done = simulate(jobs, run.platform, run.options);
+  std::optional<DataOutcome> data;
+  const JobsRun done = simulate(jobs, run.platform, run.options, data);
   Record record = run.head;
   record.put(kWorkload, jobs_text());
   record.put(kScheduler, variant());
   record.put(kPlacement, workload_.placement_name);
   record.put(kSeed, run.platform.seed);
   put_run(done, jobs, workload_, record);
+  if (data) { put_data(*data, jobs, *workload_.data, record); }
   if (run.options.per_job) {
-    record.per_job = job_lines(jobs, done, fmt::format("{},{},", csv_field(run.head.string(kCase)), run.platform.seed));
+    record.per_job = job_lines(jobs, done, data ? &*data : nullptr,
+                               fmt::format("{},{},", csv_field(run.head.string(kCase)), run.platform.seed));
   }
   if (run.options.timeline != nullptr) { draw(done, jobs, *workload_.nodes, *run.options.timeline); }
   record.effort = fmt::format("{} jobs, {} events", jobs.size(), done.events);
@@ -99,6 +111,8 @@ std::vector<const Column*> SharedClusterExperiment::columns(bool seeds) const {
                                      &kWaitP99,   &kWaitMost,  &kCompletionMean, &kSlowdownMean, &kUtilisation};
   const bool fails = !workload_.rules.failures.sources.empty();
   if (fails) { columns.insert(columns.end(), {&kInterruptions, &kGoodput, &kEffectiveTime}); }
+  const bool reads = !workload_.data_sets.empty();
+  if (reads) { columns.insert(columns.end(), {&kStall, &kHits}); }
   if (seeds && fails) { columns.insert(columns.end(), {&kEffectiveTimeP5, &kEffectiveTimeP95}); }
   if (seeds && !fails) { columns.insert(columns.end(), {&kCompletionP5, &kCompletionP95}); }
   return columns;

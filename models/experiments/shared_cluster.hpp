@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/experiments/experiment.hpp"
 #include "models/experiments/scenario/workload_section.hpp"
+#include "models/experiments/shared_cluster_data.hpp"
 
 namespace athanor {
 
@@ -15,8 +17,9 @@ class SharedClusterExperiment : public Experiment {
   explicit SharedClusterExperiment(WorkloadConfig workload) : workload_(std::move(workload)) {}
 
   const WorkloadConfig& workload() const { return workload_; }
-  /// Throws Interrupted.
-  JobsRun simulate(const JobList& jobs, const Platform& platform, const RunOptions& options) const;
+  /// Throws Interrupted. `data`: becomes what it says of data, where jobs read or write any.
+  JobsRun simulate(const JobList& jobs, const Platform& platform, const RunOptions& options,
+                   std::optional<DataOutcome>& data) const;
 
   std::string_view subject() const override { return "workload"; }
   std::string variant() const override { return workload_.scheduler_name; }

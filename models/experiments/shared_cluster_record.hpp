@@ -4,6 +4,7 @@
 
 #include "models/experiments/record.hpp"
 #include "models/experiments/scenario/workload_section.hpp"
+#include "models/experiments/shared_cluster_data.hpp"
 #include "models/jobs/simulate_jobs.hpp"
 
 namespace athanor {
@@ -13,7 +14,7 @@ void put_run(const JobsRun& run, const JobList& jobs, const WorkloadConfig& work
 
 /// The line above all Record::per_job.
 std::string per_job_names();
-/// A line for each job, each behind `head`.
-std::string job_lines(const JobList& jobs, const JobsRun& run, const std::string& head);
+/// A line for each job, each behind `head`. `data`: nullptr where none read any.
+std::string job_lines(const JobList& jobs, const JobsRun& run, const DataOutcome* data, const std::string& head);
 
 }  // namespace athanor

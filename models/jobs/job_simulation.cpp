@@ -12,10 +12,10 @@ void JobSimulation::begin(JobId job) {
   work.on_nodes = true;
   others_changed_ = true;
   busy_milli_ += gpu_milli_of(jobs_.shape(job));
-  work.saves = rules_.checkpoints;
-  if (work.saves.rule == CheckpointRules::Rule::none) { return start_anew(job, WallTime::max()); }
-  work.saves.write = speeds_.write_time(state_.running(job)).value_or(work.saves.write);
-  start_anew(job, interval_of(work.saves, failures_.mttf(state_.running(job).where)));
+  if (rules_.checkpoints.rule == CheckpointRules::Rule::none) { return start_anew(job, WallTime::max()); }
+  CheckpointRules rules = rules_.checkpoints;
+  work.write = rules.write = speeds_.write_time(state_.running(job)).value_or(rules.write);
+  start_anew(job, interval_of(rules, failures_.mttf(state_.running(job).where)));
 }
 
 void JobSimulation::start_anew(JobId job, WallTime interval) {
@@ -27,7 +27,7 @@ void JobSimulation::start_anew(JobId job, WallTime interval) {
   if (rules_.keep_allocations || rules_.keep_stints) { outcome.where = state_.running(job).where; }
   const WallTime overhead = again ? rules_.restart_overhead : WallTime{};
   work.interval = interval;
-  work.progress.begin(state_.now(), overhead, interval, work.saves.write, work.saves.persist);
+  work.progress.begin(state_.now(), overhead, interval, work.write, rules_.checkpoints.persist);
   work.since = state_.now();
   work.ready = state_.now() + overhead;
   work.has_failed = false;

@@ -34,11 +34,11 @@ class JobSimulation {
   /// A job that has been started.
   struct Work {
     JobProgress progress;
-    CheckpointRules saves;  ///< as it writes where it is
-    WallTime interval;      ///< between checkpoints
-    WallTime since;         ///< it has been started
-    WallTime ready;         ///< it works from then on
-    WallTime failed;        ///< when it did, where has_failed
+    WallTime write;     ///< of a checkpoint where it is, if nobody else writes
+    WallTime interval;  ///< between checkpoints
+    WallTime since;     ///< it has been started
+    WallTime ready;     ///< it works from then on
+    WallTime failed;    ///< when it did, where has_failed
     bool on_nodes = false;
     bool has_failed = false;
     std::uint32_t cause = kNoCause;  ///< of its last interruption, or of the next one by itself

@@ -26,6 +26,10 @@ void visit_kind(Fields& fields, WorkloadJobKind& job) {
   fields.optional("gpu_types", job.gpu_types, "Names of GPUs, one of which it needs; absent: any");
   fields.optional("priority", job.priority, "The higher the sooner, where the scheduler asks for it",
                   {-1'000'000'000, 1'000'000'000});
+  fields.optional_object("data", job.data, "What it reads, which sets how fast it works",
+                         [](Fields& f, WorkloadJobData& data) { visit(f, data); });
+  fields.optional("parameters", job.parameters, "Of what it trains, by which its checkpoints count",
+                  {Ratio{1, 1}, Ratio{1'000'000'000'000'000, 1}});
   if (fields.ok() && job.gpus.has_value() == !job.tasks.empty()) {
     fields.problem("", "conflict", "a job has either \"gpus\" or \"tasks\"", R"(as in "gpus": 8)");
   }
@@ -42,6 +46,10 @@ void visit_class(Fields& fields, WorkloadArrivals::Class& each) {
                   {{1, 1'000'000}, {1'000'000, 1}});
   fields.required_value("duration", "How long such a job runs undisturbed, at full speed",
                         [&](FieldValue& value) { visit(value, each.duration, WallTime{1}); });
+  if (each.data && each.data->step) {
+    fields.problem("data", "conflict", "durations that are drawn are not those of steps",
+                   R"(leave out "batch" and "step")");
+  }
   fields.optional("estimate", each.estimate, "What schedulers expect, as a multiple of the duration",
                   {{1, 1000}, {1000, 1}});
 }
@@ -80,7 +88,14 @@ Job job_of(const WorkloadJobKind& kind, JobList& list) {
 void visit(Fields& fields, WorkloadJob& job) {
   visit_kind(fields, job);
   fields.optional("submitted", job.submitted, "When it is submitted, from the beginning on");
-  fields.required("duration", job.duration, "How long it runs undisturbed, at full speed", {WallTime{1}});
+  fields.optional("duration", job.duration,
+                  "How long it runs undisturbed, at full speed; absent: as steps of its \"data\" say", {WallTime{1}});
+  const bool has_steps = job.data && job.data->step;
+  if (fields.reading() && fields.has("duration") == has_steps) {
+    fields.problem(has_steps ? "duration" : "", has_steps ? "conflict" : "missing-key",
+                   "a job has either a \"duration\" or \"data\" with a \"batch\" and a \"step\"",
+                   R"(as in "duration": "1h")");
+  }
   fields.optional("expected", job.expected,
                   "How long it runs as far as schedulers know; absent: its limit, else its duration", {WallTime{1}});
   fields.optional("count", job.count, "So many such jobs", {1, 10'000'000});
@@ -88,11 +103,13 @@ void visit(Fields& fields, WorkloadJob& job) {
 
 JobList list_of(const std::vector<WorkloadJob>& written) {
   JobList list;
+  std::uint32_t io = 0;
   for (const WorkloadJob& config : written) {
     Job job = job_of(config, list);
+    job.io = IoId{++io};
     job.submitted = config.submitted;
-    job.duration = config.duration;
-    job.expected = config.expected.value_or(config.limit.value_or(config.duration));
+    job.duration = *config.duration;
+    job.expected = config.expected.value_or(config.limit.value_or(*config.duration));
     for (std::uint32_t i = 0; i < config.count; ++i) { list.jobs.push_back(job); }
   }
   list.sort();
@@ -116,8 +133,11 @@ void visit(Fields& fields, WorkloadArrivals& arrivals) {
 JobList list_of(const WorkloadArrivals& arrivals, std::uint64_t seed) {
   JobList list;
   ArrivalRules rules{arrivals.count, arrivals.between, to_double(arrivals.daily), {}};
+  std::uint32_t io = 0;
   for (const WorkloadArrivals::Class& each : arrivals.classes) {
-    rules.classes.push_back({job_of(each, list), to_double(each.share), each.duration, to_double(each.estimate)});
+    Job job = job_of(each, list);
+    job.io = IoId{++io};
+    rules.classes.push_back({job, to_double(each.share), each.duration, to_double(each.estimate)});
   }
   draw_arrivals(rules, seed, list);
   return list;

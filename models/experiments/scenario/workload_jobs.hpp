@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/experiments/scenario/workload_data.hpp"
 #include "models/jobs/arrivals.hpp"
 #include "models/jobs/job.hpp"
 #include "sim/config/fields.hpp"
@@ -32,16 +33,19 @@ struct WorkloadJobKind {
   std::vector<WorkloadTasks> tasks;   ///< ... these
   std::vector<std::string> gpu_types;
   std::int32_t priority = 0;
+  std::optional<WorkloadJobData> data;
+  std::optional<Ratio> parameters;  ///< of what it trains, by which its checkpoints count
 };
 
 /// A job as a scenario writes it, or several.
 struct WorkloadJob : WorkloadJobKind {
   WallTime submitted;
-  WallTime duration;
+  std::optional<WallTime> duration;  ///< absent: by its data, put_durations()
   std::optional<WallTime> expected;
   std::uint32_t count = 1;  ///< such jobs
 };
 void visit(Fields& fields, WorkloadJob& job);
+/// Their IoIds count from 1, as written. Requires durations.
 JobList list_of(const std::vector<WorkloadJob>& written);
 
 /// Jobs that are drawn.

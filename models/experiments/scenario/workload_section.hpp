@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "models/experiments/scenario/workload_data.hpp"
 #include "models/experiments/scenario/workload_jobs.hpp"
 #include "models/experiments/scenario/workload_nodes.hpp"
+#include "models/jobs/data/data_rules.hpp"
 #include "models/jobs/job.hpp"
 #include "models/jobs/logs/fill.hpp"
 #include "models/jobs/logs/log_format.hpp"
@@ -37,6 +39,9 @@ struct WorkloadConfig {
   std::optional<WorkloadArrivals> arrivals;  ///< ... drawn
   std::vector<Ratio> speed_by_distance;      ///< as of TierSpeed; empty: all run at full speed
   std::optional<WorkloadNodes> details;
+  std::vector<WorkloadStorage> storages;
+  std::vector<WorkloadCache> caches;
+  std::vector<WorkloadDataSet> data_sets;
   std::string scheduler_name;
   std::shared_ptr<SchedulerKind> scheduler;
   std::string placement_name;
@@ -47,10 +52,12 @@ struct WorkloadConfig {
 
   /// The jobs for a seed: drawn by it, or the same for all.
   std::shared_ptr<const JobList> jobs_of(std::uint64_t seed) const;
+  /// How fast jobs work that have their data.
   std::unique_ptr<SpeedModel> speeds() const;
 
   std::shared_ptr<const JobList> jobs;                ///< once it has been resolved; of arrivals those of seed 1
   std::shared_ptr<const NodeList> nodes;              ///< the same
+  std::shared_ptr<const DataRules> data;              ///< the same; nullptr: jobs read and write nothing
   std::vector<std::optional<WallTime>> logged_waits;  ///< by job, as the log has them; empty: it has none
   std::vector<std::string> notes;                     ///< what was left out, and what was assumed
 };

@@ -32,6 +32,8 @@ JobPace DataSpeed::pace(const RunningJob& running, WallTime done, const ClusterS
     reader.base = base;
     shares_anew_ = true;
   }
+  // Those who begin to read in one breath read together from the beginning.
+  if (reader.began != readers_so_far_ && done == boundary(running.job, reader.epoch)) { begin_epoch(reader); }
   while (reader.epoch + 1 < io(running.job).epochs && done >= boundary(running.job, reader.epoch + 1)) {
     end_epoch(reader, 1);
     ++reader.epoch;
@@ -58,6 +60,7 @@ DataSpeed::Reader& DataSpeed::reader(const RunningJob& running, WallTime done) {
   reader.done = done;
   while (reader.epoch + 1 < io.epochs && done >= boundary(running.job, reader.epoch + 1)) { ++reader.epoch; }
   for_caches(reader, [&](CacheContents& cache, double bytes, double rate) { cache.attach(*io.data_set, bytes, rate); });
+  ++readers_so_far_;
   begin_epoch(reader);
   return reader;
 }
@@ -206,6 +209,7 @@ CachedOutcome DataSpeed::meet(Reader& reader, std::uint32_t cache, const NodePar
 }
 
 void DataSpeed::begin_epoch(Reader& reader) {
+  reader.began = readers_so_far_;
   reader.meetings.clear();
   reader.missing.clear();
   reader.shared.clear();

@@ -48,6 +48,7 @@ class DataSpeed final : public SpeedModel {
     double speed = 1;
     WallTime done;
     std::uint32_t epoch = 0;
+    std::uint64_t began = 0;  ///< readers that there had been when the epoch began
     std::vector<Meeting> meetings;
     std::vector<double> missing;                           ///< by part: share of its bytes that comes from the storage
     double missed = 1;                                     ///< the same of all
@@ -79,6 +80,7 @@ class DataSpeed final : public SpeedModel {
   CheckpointWriters writers_;
   IdVector<JobId, DataAccount> accounts_;
   std::vector<StorageAccount> storages_;
+  std::uint64_t readers_so_far_ = 0;
   bool shares_anew_ = false;  ///< who reads what has changed
   bool changed_ = false;      ///< and so have speeds of others
 };
