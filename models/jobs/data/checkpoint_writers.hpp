@@ -14,7 +14,7 @@ namespace athanor {
 class CheckpointWriters {
  public:
   /// Borrows the rules.
-  explicit CheckpointWriters(const DataRules& rules) : rules_(&rules) {}
+  explicit CheckpointWriters(const DataRules& rules) : rules_(&rules), load_(rules, StorageLoad::Direction::write) {}
 
   bool shares() const { return rules_->checkpoint_storage.has_value(); }
   /// Of one checkpoint of a job there, if nobody else writes.
@@ -32,16 +32,14 @@ class CheckpointWriters {
  private:
   struct Writer {
     double bytes = 0;
-    std::vector<NodePart> parts;
-    double alone = 0;  ///< bytes per second
+    RateClaim claim;  ///< its most: bytes per second if nobody else writes
     Speed speed;
   };
-  RateClaim claim(StorageLoad& load, const std::vector<NodePart>& parts, double bytes) const;
-  double rate_alone(const std::vector<NodePart>& parts, double bytes);
+  RateClaim claim(const Allocation& where, double bytes);
   void share();
 
   const DataRules* rules_;
-  StorageLoad::Routes routes_;
+  StorageLoad load_;
   std::map<JobId, Writer> writers_;
   bool changed_ = false;
   double written_ = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -82,7 +83,7 @@ struct DataAccount {
   double waiting_cpu = 0;    ///< and for data to be prepared
   double first_epoch = 0;    ///< seconds that it worked in its first epoch
 
-  double hit_share() const { return read > 0 ? 1 - from_storage / read : 0; }
+  double hit_share() const { return read > 0 ? std::max(0.0, 1 - from_storage / read) : 0; }
 };
 
 struct StorageAccount {

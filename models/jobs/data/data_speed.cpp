@@ -13,6 +13,7 @@ DataSpeed::DataSpeed(std::unique_ptr<SpeedModel> compute, const DataRules& rules
     : compute_(std::move(compute)),
       rules_(&rules),
       jobs_(&jobs),
+      load_(rules, StorageLoad::Direction::read),
       writers_(rules),
       accounts_(jobs.size()),
       storages_(rules.storages.size()) {}
@@ -30,7 +31,7 @@ JobPace DataSpeed::pace(const RunningJob& running, WallTime done, const ClusterS
   const double base = static_cast<double>(pace.speed.parts) / 0x1p32;
   if (base != reader.base) {
     reader.base = base;
-    shares_anew_ = true;
+    enter(reader, reader.claim);
   }
   // Those who begin to read in one breath read together from the beginning.
   if (reader.began != readers_so_far_ && done == boundary(running.job, reader.epoch)) { begin_epoch(reader); }
@@ -77,6 +78,7 @@ void DataSpeed::stopped(JobId job, WallTime done) {
   if (done > from && to > from) { end_epoch(reader, std::min(1.0, seconds(done - from) / seconds(to - from))); }
   for_caches(reader,
              [&](CacheContents& cache, double /*bytes*/, double rate) { cache.detach(*io(job).data_set, rate); });
+  load_.leave(reader.claim);
   readers_.erase(at);
   shares_anew_ = changed_ = true;
 }
@@ -116,40 +118,38 @@ void DataSpeed::note_progress(JobId job, Reader& reader, WallTime done) {
   account.read += bytes;
   account.from_storage += bytes * reader.missed;
   account.working += took;
-  account.waiting_fetch += took - work / prepared;
+  account.waiting_fetch += std::max(0.0, took - work / prepared);
   account.waiting_cpu += work / prepared - work / reader.base;
   if (reader.epoch == 0) { account.first_epoch += took; }
   storages_[reader.data->storage].read += bytes * reader.missed;
 }
 
-RateClaim DataSpeed::claim(StorageLoad& load, const Reader& reader) const {
+RateClaim DataSpeed::claim(Reader& reader) {
   RateClaim claim{1, kMoreThanAnything, {}};
   for (std::size_t i = 0; i < reader.parts.size(); ++i) {
     const NodePart& part = reader.parts[i];
-    load.take(claim, reader.data->storage, part.node, part.part * reader.missing[i], reader.data->file_bytes());
+    load_.take(claim, reader.data->storage, part.node, part.part * reader.missing[i], reader.data->file_bytes());
   }
+  reader.alone = 1 / (reader.cached_seconds + 1 / load_.alone(claim));
+  for (const auto& [cache, each] : reader.shared) { load_.take_cached(claim, cache, each); }
+  // Every node has the same share of a storage, whatever of its bytes comes from there.
+  if (reader.missed > 0) { claim.weight = static_cast<double>(reader.parts.size()) / reader.missed; }
   return claim;
 }
 
-double DataSpeed::rate_alone(const Reader& reader) {
-  StorageLoad load(*rules_, StorageLoad::Direction::read, routes_);
-  const RateClaim claim = this->claim(load, reader);
-  return 1 / (reader.cached_seconds + 1 / load.share({claim})[0]);
+void DataSpeed::enter(Reader& reader, RateClaim claim) {
+  load_.leave(reader.claim);
+  reader.claim = std::move(claim);
+  reader.claim.most = std::min(reader.alone, reader.demand * std::min(reader.base, reader.prepared));
+  load_.enter(reader.claim);
+  shares_anew_ = true;
 }
 
 void DataSpeed::share() {
   shares_anew_ = false;
-  StorageLoad load(*rules_, StorageLoad::Direction::read, routes_);
-  std::vector<RateClaim> claims;
-  for (const auto& [job, reader] : readers_) {
-    RateClaim claim = this->claim(load, reader);
-    for (const auto& [cache, each] : reader.shared) { load.take_cached(claim, cache, each); }
-    claim.most = std::min(reader.alone, reader.demand * std::min(reader.base, reader.prepared));
-    // Every node has the same share of a storage, whatever of its bytes comes from there.
-    if (reader.missed > 0) { claim.weight = static_cast<double>(reader.parts.size()) / reader.missed; }
-    claims.push_back(std::move(claim));
-  }
-  const std::vector<double> rates = load.share(claims);
+  std::vector<const RateClaim*> claims;
+  for (const auto& [job, reader] : readers_) { claims.push_back(&reader.claim); }
+  const std::vector<double> rates = load_.share(claims);
   std::vector<double> read(rules_->storages.size());
   std::size_t i = 0;
   for (auto& [job, reader] : readers_) {
@@ -227,8 +227,7 @@ void DataSpeed::begin_epoch(Reader& reader) {
     reader.missed += part.part * reach;
     reader.cached_seconds = std::max(reader.cached_seconds, part.part * cached_seconds);
   }
-  reader.alone = rate_alone(reader);
-  shares_anew_ = true;
+  enter(reader, claim(reader));
 }
 
 void DataSpeed::end_epoch(Reader& reader, double share) {

@@ -55,6 +55,7 @@ class DataSpeed final : public SpeedModel {
     double cached_seconds = 0;                             ///< of a byte of the job, from caches
     std::vector<std::pair<std::uint32_t, double>> shared;  ///< of each byte, from caches of all nodes
     double alone = 0;                                      ///< bytes per second if nobody else reads
+    RateClaim claim;                                       ///< as it has entered
   };
   const JobIo& io(JobId job) const { return rules_->io[jobs_->jobs[job].io.value]; }
   WallTime boundary(JobId job, std::uint32_t epoch) const;
@@ -66,8 +67,10 @@ class DataSpeed final : public SpeedModel {
   CachedOutcome meet(Reader& reader, std::uint32_t cache, const NodePart& part);
   /// Caches hold what was read in this share of the epoch.
   void end_epoch(Reader& reader, double share);
-  double rate_alone(const Reader& reader);
-  RateClaim claim(StorageLoad& load, const Reader& reader) const;
+  /// What it takes of the storage in this epoch: Reader::alone, and what of all resources.
+  RateClaim claim(Reader& reader);
+  /// It wants what it wants from now on.
+  void enter(Reader& reader, RateClaim claim);
   void note_progress(JobId job, Reader& reader, WallTime done);
   void share();
 
@@ -76,7 +79,7 @@ class DataSpeed final : public SpeedModel {
   const JobList* jobs_;
   std::map<std::pair<std::uint32_t, NodeId>, CacheContents> contents_;
   std::map<JobId, Reader> readers_;
-  StorageLoad::Routes routes_;
+  StorageLoad load_;
   CheckpointWriters writers_;
   IdVector<JobId, DataAccount> accounts_;
   std::vector<StorageAccount> storages_;

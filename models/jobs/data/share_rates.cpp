@@ -27,23 +27,32 @@ class Filling {
   }
 
  private:
-  /// All by their weights, until the first has enough or finds nothing left.
+  /// All by their weights until a resource is used up; or, where some have enough before that, these alone.
   void grow() {
     std::vector<double> taken(left_.size());
-    double step = kNever;
     for (const std::uint32_t i : growing_) {
-      step = std::min(step, (claims_[i].most - rates_[i]) / claims_[i].weight);
       for (const auto& [resource, each] : claims_[i].takes) { taken[resource] += each * claims_[i].weight; }
     }
+    double step = kNever;
     for (std::size_t r = 0; r < left_.size(); ++r) {
       if (taken[r] > 0) { step = std::min(step, left_[r] / taken[r]); }
     }
-    step = std::max(step, 0.0);
-    for (const std::uint32_t i : growing_) { rates_[i] += step * claims_[i].weight; }
+    const auto has_enough = [&](std::uint32_t i) {
+      return claims_[i].most - rates_[i] <= std::max(step, 0.0) * claims_[i].weight;
+    };
+    const bool some = std::any_of(growing_.begin(), growing_.end(), has_enough);
+    for (const std::uint32_t i : growing_) {
+      if (some && !has_enough(i)) { continue; }
+      take(i, some ? claims_[i].most - rates_[i] : std::max(step, 0.0) * claims_[i].weight);
+    }
     for (std::size_t r = 0; r < left_.size(); ++r) {
-      left_[r] -= step * taken[r];
       if (left_[r] <= kNothing * capacities_[r]) { left_[r] = 0; }
     }
+  }
+
+  void take(std::uint32_t claim, double more) {
+    rates_[claim] += more;
+    for (const auto& [resource, each] : claims_[claim].takes) { left_[resource] -= each * more; }
   }
 
   bool is_done(std::uint32_t claim) const {

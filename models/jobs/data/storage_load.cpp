@@ -22,17 +22,29 @@ std::vector<NodePart> parts_of(const Allocation& where) {
   return parts;
 }
 
-void StorageLoad::add(RateClaim& claim, What what, std::uint32_t first, std::uint32_t second, double each,
-                      double capacity) {
-  if (capacity == kUnlimited || each <= 0) { return; }
+std::uint32_t StorageLoad::resource(What what, std::uint32_t first, std::uint32_t second, double capacity) {
   const auto [at, fresh] = known_.try_emplace({what, first, second}, static_cast<std::uint32_t>(capacities_.size()));
-  if (fresh) { capacities_.push_back(capacity); }
-  for (auto& [resource, taken] : claim.takes) {
-    if (resource != at->second) { continue; }
-    taken += each;
+  if (!fresh) { return at->second; }
+  capacities_.push_back(capacity);
+  wanted_.push_back(0);
+  places_.push_back(0);
+  return at->second;
+}
+
+void StorageLoad::add(RateClaim& claim, std::uint32_t resource, double each) {
+  if (each <= 0) { return; }
+  const std::uint32_t place = places_[resource];
+  if (place < claim.takes.size() && claim.takes[place].first == resource) {
+    claim.takes[place].second += each;
     return;
   }
-  claim.takes.emplace_back(at->second, each);
+  places_[resource] = static_cast<std::uint32_t>(claim.takes.size());
+  claim.takes.emplace_back(resource, each);
+}
+
+void StorageLoad::add(RateClaim& claim, What what, std::uint32_t first, std::uint32_t second, double each,
+                      double capacity) {
+  if (capacity != kUnlimited) { add(claim, resource(what, first, second, capacity), each); }
 }
 
 void StorageLoad::take(RateClaim& claim, std::uint32_t storage, NodeId node, double each, double file_bytes) {
@@ -46,19 +58,57 @@ void StorageLoad::take(RateClaim& claim, std::uint32_t storage, NodeId node, dou
   const double client = from.client_rate(reads ? from.node_read : from.node_write, file_bytes);
   if (client != kUnlimited) { add(claim, What::client, storage, node.value, each / client, 1); }
   if (!from.paths) { return; }
-  auto known = routes_->find({storage, node.value});
-  if (known == routes_->end()) {
-    known =
-        routes_->emplace(std::pair{storage, node.value}, reads ? from.paths->reading(node) : from.paths->writing(node))
-            .first;
-  }
-  for (const auto& [link, share] : known->second) {
-    add(claim, What::link, link, 0, each * share, from.paths->rate(link));
-  }
+  for (const auto& [link, share] : route(storage, node)) { add(claim, link, each * share); }
+}
+
+const StoragePaths::Shares& StorageLoad::route(std::uint32_t storage, NodeId node) {
+  const auto [at, fresh] = routes_.try_emplace({storage, node});
+  if (!fresh) { return at->second; }
+  const StoragePaths& paths = *rules_->storages[storage].paths;
+  at->second = direction_ == Direction::read ? paths.reading(node) : paths.writing(node);
+  for (auto& [link, share] : at->second) { link = resource(What::link, link, 0, paths.rate(link)); }
+  return at->second;
 }
 
 void StorageLoad::take_cached(RateClaim& claim, std::uint32_t cache, double each) {
   add(claim, What::cache, cache, 0, each, rules_->caches[cache].rate);
+}
+
+double StorageLoad::alone(const RateClaim& claim) const {
+  double rate = claim.most;
+  for (const auto& [resource, each] : claim.takes) { rate = std::min(rate, capacities_[resource] / each); }
+  return rate;
+}
+
+bool StorageLoad::is_short(std::uint32_t resource) const {
+  constexpr double kRounding = 1e-9;
+  return wanted_[resource] > capacities_[resource] * (1 + kRounding);
+}
+
+void StorageLoad::count(const RateClaim& claim, double times) {
+  for (const auto& [resource, each] : claim.takes) {
+    const bool was_short = is_short(resource);
+    wanted_[resource] += times * each * claim.most;
+    if (is_short(resource) && !was_short) { ++short_; }
+    if (was_short && !is_short(resource)) { --short_; }
+  }
+}
+
+std::vector<double> StorageLoad::share(const std::vector<const RateClaim*>& claims) const {
+  std::vector<double> rates;
+  if (short_ == 0) {
+    for (const RateClaim* claim : claims) { rates.push_back(claim->most); }
+    return rates;
+  }
+  // What there is enough of limits nobody.
+  std::vector<RateClaim> limited;
+  for (const RateClaim* claim : claims) {
+    limited.push_back({claim->weight, claim->most, {}});
+    for (const auto& take : claim->takes) {
+      if (is_short(take.first)) { limited.back().takes.push_back(take); }
+    }
+  }
+  return share_rates(limited, capacities_);
 }
 
 }  // namespace athanor
