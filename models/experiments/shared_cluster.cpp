@@ -119,8 +119,8 @@ std::vector<const Column*> SharedClusterExperiment::columns(bool seeds) const {
 }
 
 std::vector<const Column*> SharedClusterExperiment::figures() {
-  return {&kWorkload, &kScheduler,   &kPlacement, &kCompletionMean, &kWaitMean,
-          &kWaitP99,  &kUtilisation, &kFairness,  &kGoodput,        &kEffectiveTime};
+  return {&kWorkload,    &kScheduler, &kPlacement, &kCompletionMean, &kWaitMean, &kWaitP99,
+          &kUtilisation, &kFairness,  &kGoodput,   &kEffectiveTime,  &kStall,    &kHits};
 }
 
 std::vector<std::pair<std::string, std::string>> SharedClusterExperiment::description(

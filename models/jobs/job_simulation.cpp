@@ -25,7 +25,10 @@ void JobSimulation::start_anew(JobId job, WallTime interval) {
   if (!again) { outcome.started = state_.now(); }
   outcome.state = JobState::running;
   if (rules_.keep_allocations || rules_.keep_stints) { outcome.where = state_.running(job).where; }
-  const WallTime overhead = again ? rules_.restart_overhead : WallTime{};
+  WallTime overhead = again ? rules_.restart_overhead : WallTime{};
+  if (work.progress.kept().work > WallTime::zero()) {
+    overhead += speeds_.restore_time(state_.running(job)).value_or(WallTime{});
+  }
   work.interval = interval;
   work.progress.begin(state_.now(), overhead, interval, work.write, rules_.checkpoints.persist);
   work.since = state_.now();

@@ -60,6 +60,8 @@ class SpeedModel {
   virtual bool shares_writes() const { return false; }
   /// Of a checkpoint of a running job if nobody else writes; none: as the rules say.
   virtual std::optional<WallTime> write_time(const RunningJob& /*running*/) { return {}; }
+  /// Of reading one again before it goes on; none: nothing but what the rules say.
+  virtual std::optional<WallTime> restore_time(const RunningJob& /*running*/) { return {}; }
   /// How fast it writes from now on, as a multiple of that: it is about to write, or is not.
   virtual Speed write_speed(const RunningJob& /*running*/, bool /*writing*/) { return {}; }
 };

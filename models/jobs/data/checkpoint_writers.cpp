@@ -7,22 +7,32 @@ namespace athanor {
 
 namespace {
 constexpr double kMoreThanAnything = 1e30;
-}
 
-RateClaim CheckpointWriters::claim(const Allocation& where, double bytes) {
+WallTime span_of(double bytes, double rate) {
+  return WallTime{std::max<std::int64_t>(1, std::llround(bytes / rate * 1e6))};
+}
+}  // namespace
+
+RateClaim CheckpointWriters::claim(StorageLoad& load, const Allocation& where, double bytes) const {
   const std::vector<NodePart> parts = parts_of(where);
   RateClaim claim{static_cast<double>(parts.size()), kMoreThanAnything, {}};
   for (const NodePart& part : parts) {
-    load_.take(claim, *rules_->checkpoint_storage, part.node, part.part, bytes * part.part);
+    load.take(claim, *rules_->checkpoint_storage, part.node, part.part, bytes * part.part);
   }
-  claim.most = load_.alone(claim);
+  claim.most = load.alone(claim);
   return claim;
 }
 
 std::optional<WallTime> CheckpointWriters::time_alone(const Allocation& where, const JobIo& io) {
   if (!shares() || io.checkpoint_bytes <= 0) { return {}; }
-  const double span = io.checkpoint_bytes / claim(where, io.checkpoint_bytes).most;
-  return WallTime{std::max<std::int64_t>(1, std::llround(span * 1e6))};
+  return span_of(io.checkpoint_bytes, claim(load_, where, io.checkpoint_bytes).most);
+}
+
+std::optional<WallTime> CheckpointWriters::restore_time(const Allocation& where, const JobIo& io) {
+  if (!shares() || io.checkpoint_bytes <= 0) { return {}; }
+  const double rate = claim(restoring_, where, io.checkpoint_bytes).most;
+  if (rate >= kMoreThanAnything) { return {}; }
+  return span_of(io.checkpoint_bytes, rate);
 }
 
 Speed CheckpointWriters::pace(const RunningJob& running, const JobIo& io, bool writing) {
@@ -34,7 +44,7 @@ Speed CheckpointWriters::pace(const RunningJob& running, const JobIo& io, bool w
     return {};
   }
   if (at != writers_.end()) { return at->second.speed; }
-  Writer writer{io.checkpoint_bytes, claim(running.where, io.checkpoint_bytes), {}};
+  Writer writer{io.checkpoint_bytes, claim(load_, running.where, io.checkpoint_bytes), {}};
   load_.enter(writer.claim);
   const auto fresh = writers_.emplace(running.job, std::move(writer)).first;
   share();

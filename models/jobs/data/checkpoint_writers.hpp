@@ -14,11 +14,14 @@ namespace athanor {
 class CheckpointWriters {
  public:
   /// Borrows the rules.
-  explicit CheckpointWriters(const DataRules& rules) : rules_(&rules), load_(rules, StorageLoad::Direction::write) {}
+  explicit CheckpointWriters(const DataRules& rules)
+      : rules_(&rules), load_(rules, StorageLoad::Direction::write), restoring_(rules, StorageLoad::Direction::read) {}
 
   bool shares() const { return rules_->checkpoint_storage.has_value(); }
   /// Of one checkpoint of a job there, if nobody else writes.
   std::optional<WallTime> time_alone(const Allocation& where, const JobIo& io);
+  /// Of reading it again, if nobody else reads; none: nothing limits that.
+  std::optional<WallTime> restore_time(const Allocation& where, const JobIo& io);
   /// How fast a job writes, as a multiple of what it would alone, from now on: it writes, or it does not.
   Speed pace(const RunningJob& running, const JobIo& io, bool writing);
   /// It has lost its nodes or has ended.
@@ -35,11 +38,13 @@ class CheckpointWriters {
     RateClaim claim;  ///< its most: bytes per second if nobody else writes
     Speed speed;
   };
-  RateClaim claim(const Allocation& where, double bytes);
+  /// All bytes of a checkpoint; its most: bytes per second if there is nobody else.
+  RateClaim claim(StorageLoad& load, const Allocation& where, double bytes) const;
   void share();
 
   const DataRules* rules_;
   StorageLoad load_;
+  StorageLoad restoring_;
   std::map<JobId, Writer> writers_;
   bool changed_ = false;
   double written_ = 0;

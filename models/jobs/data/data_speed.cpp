@@ -93,6 +93,10 @@ std::optional<WallTime> DataSpeed::write_time(const RunningJob& running) {
   return writers_.time_alone(running.where, io(running.job));
 }
 
+std::optional<WallTime> DataSpeed::restore_time(const RunningJob& running) {
+  return writers_.restore_time(running.where, io(running.job));
+}
+
 Speed DataSpeed::write_speed(const RunningJob& running, bool writing) {
   const JobIo& io = this->io(running.job);
   return io.checkpoint_bytes > 0 ? writers_.pace(running, io, writing) : Speed{};

@@ -26,6 +26,7 @@ class DataSpeed final : public SpeedModel {
   void stopped(JobId job, WallTime done) override;
   bool shares_writes() const override { return writers_.shares(); }
   std::optional<WallTime> write_time(const RunningJob& running) override;
+  std::optional<WallTime> restore_time(const RunningJob& running) override;
   Speed write_speed(const RunningJob& running, bool writing) override;
 
   const DataAccount& account(JobId job) const { return accounts_[job]; }

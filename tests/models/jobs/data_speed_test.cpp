@@ -189,6 +189,32 @@ TEST_CASE("MLPerf Storage: what an emulated accelerator asks for, and the rates 
   }
 }
 
+TEST_CASE("a job that begins again reads its checkpoint, if it has one") {
+  DataRules rules;
+  rules.storages.push_back({.name = "fs", .read = 5e9, .write = 10e9});
+  rules.checkpoint_storage = 0;
+  rules.io = {{}, {.checkpoint_bytes = 100e9}};
+  JobList list = list_of({{0, 7200, 8}});
+  list.jobs[JobId{0}].io = IoId{1};
+  const NodeList nodes = equal_nodes(1, 8);
+  DataSpeed speeds(std::make_unique<FullSpeed>(), rules, list);
+  JobsRules all;
+  all.checkpoints.rule = CheckpointRules::Rule::fixed;
+  all.checkpoints.interval = wall_seconds(3000);
+  FailureSource source;
+  source.what = FailureSource::What::job;
+  source.name = "job";
+  source.between.law = RandomSpan::Law::fixed;
+  source.between.mean = wall_seconds(3600);
+  all.failures.sources.push_back(source);
+  const auto placement = placement_of("first_fit", list, nodes);
+  const auto scheduler = scheduler_of("fifo", list, nodes);
+  const JobsRun run = simulate_jobs(list, nodes, *placement, *scheduler, speeds, all);
+  // Every 3600 s it fails: with 3000 s saved, then with 6000 s, each after a checkpoint of 10 s.
+  CHECK(run.outcomes[JobId{0}].interruptions == 2);
+  CHECK(seconds(run.outcomes[JobId{0}].time.starting) == doctest::Approx(2 * 20));
+}
+
 TEST_CASE("checkpoints of many jobs at once share the rate of their storage; apart from each other they do not") {
   DataRules rules;
   rules.storages.push_back({.name = "fs", .write = 10e9});

@@ -1,6 +1,7 @@
 #include <map>
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include "sim/file.hpp"
 #include "tests/json_text.hpp"
@@ -114,6 +115,37 @@ TEST_CASE("checkpoints take as long as the storage needs for their bytes") {
   CHECK(row["makespan_s"].get<double>() == doctest::Approx(36'000 + 9 * 39.2));
   CHECK(row["storage_written_gb"]["fs"].get<double>() == doctest::Approx(36 * 98));
   CHECK(row["storage_busiest_write_gbs"]["fs"].get<double>() == doctest::Approx(10));
+}
+
+TEST_CASE("14 bytes for each parameter are the checkpoints of MLPerf Storage v2.0, in GiB") {
+  const Folder folder;
+  const auto gibibytes = [&](const char* parameters) {
+    const auto row = results_of(
+        folder, writing(R"({"interval": "6h", "storage": "fs"})", fmt::format(R"(, "parameters": {})", parameters)))[0];
+    return row["storage_written_gb"]["fs"].get<double>() * 1e9 / (1 << 30);
+  };
+  CHECK(gibibytes("8.03e9") == doctest::Approx(105).epsilon(0.01));
+  CHECK(gibibytes("70.55e9") == doctest::Approx(912).epsilon(0.01));
+  CHECK(gibibytes("405.85e9") == doctest::Approx(5290).epsilon(0.01));
+}
+
+TEST_CASE("of several fabrics the one that a storage is on carries its data") {
+  const Folder folder;
+  const auto took = [&](const char* fabric) {
+    return results_of(folder, fmt::format(R"({{
+      "cluster": {{"nodes": 3, "fabrics": {{
+        "back": {{"kind": "star", "link": {{"rate": "10GB/s", "latency": "500ns"}}}},
+        "front": {{"kind": "star", "link": {{"rate": "1GB/s", "latency": "500ns"}}}}}}}},
+      "workload": {{
+        "storage": [{{"name": "fs", "nodes": [2]{}}}],
+        "data_sets": [{{"name": "d", "storage": "fs", "size": "100GB", "items": 1000}}],
+        "jobs": [{{"gpus": 2, "duration": "1ms", "data": {{"set": "d"}}}}]}}}})",
+                                          fabric))[0]["makespan_s"]
+        .get<double>();
+  };
+  CHECK(took("") == doctest::Approx(10));
+  CHECK(took(R"(, "fabric": "back")") == doctest::Approx(10));
+  CHECK(took(R"(, "fabric": "front")") == doctest::Approx(100));
 }
 
 TEST_CASE("what cannot be of storages, caches and data sets is refused with its place and what to change") {
