@@ -37,9 +37,9 @@ void visit(Fields& fields, CheckpointRules& rules) {
   fields.optional_or("storage", rules.storage, std::string(),
                      "Where they are written to, which sets how long a job stands still");
   fields.optional("bytes", rules.bytes, "Of each, of jobs without \"parameters\"", {Bytes{1}});
-  fields.optional("bytes_per_parameter", rules.bytes_per_parameter,
-                  "Of a checkpoint; mixed precision with Adam has 2 of weights and 12 of its state",
-                  {Ratio{1, 1000}, Ratio{1000, 1}});
+  fields.optional_or("bytes_per_parameter", rules.bytes_per_parameter, Ratio{14, 1},
+                     "Of a checkpoint; absent: 2 of weights in mixed precision and 12 of Adam's state",
+                     {Ratio{1, 1000}, Ratio{1000, 1}});
   if (!fields.ok()) { return; }
   if (rules.rule == Rule::none && rules.interval > WallTime::zero()) { rules.rule = Rule::fixed; }
   if ((rules.rule == Rule::fixed) != (rules.interval > WallTime::zero())) {

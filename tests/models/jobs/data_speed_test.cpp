@@ -106,6 +106,25 @@ TEST_CASE("jobs on one node share its cache: each reads what others have read") 
   CHECK(share(8) == doctest::Approx(missed / 20).epsilon(0.001));
 }
 
+TEST_CASE("data sets that are read through one cache at one time divide it") {
+  DataRules rules = with_cache(a_gigabyte(20), {.name = "page cache", .capacity = 0.7e9});
+  rules.data_sets.push_back(rules.data_sets[0]);
+  rules.data_sets[1].name = "texts";
+  rules.io.push_back({.data_set = 1, .epochs = 20});
+  JobList list = list_of({{0, 10, 1}, {0, 10, 1}});
+  list.jobs[JobId{0}].io = IoId{1};
+  list.jobs[JobId{1}].io = IoId{2};
+  const NodeList nodes = equal_nodes(1, 8);
+  DataSpeed speeds(std::make_unique<FullSpeed>(), rules, list);
+  const auto placement = placement_of("first_fit", list, nodes);
+  const auto scheduler = scheduler_of("fifo", list, nodes);
+  simulate_jobs(list, nodes, *placement, *scheduler, speeds, {});
+  for (const JobId job : list.jobs.ids()) {
+    // As if each had a cache of 35 % for itself.
+    CHECK(1 - speeds.account(job).hit_share() == doctest::Approx((1 + 19 * 0.86) / 20).epsilon(0.002));
+  }
+}
+
 TEST_CASE("storages limit clients, files opened, and streams that wait for the first byte of each file") {
   const auto took = [](const Storage& storage, std::uint32_t gpus) {
     DataRules rules = a_gigabyte(1);
