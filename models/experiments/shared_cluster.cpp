@@ -9,6 +9,7 @@
 #include "models/experiments/shared_cluster_columns.hpp"
 #include "models/experiments/shared_cluster_record.hpp"
 #include "models/experiments/table.hpp"
+#include "models/jobs/data/data_speed.hpp"
 #include "models/jobs/job_timeline.hpp"
 #include "models/jobs/nodes_of_cluster.hpp"
 #include "sim/error.hpp"
@@ -35,6 +36,19 @@ JobsRun SharedClusterExperiment::simulate(const JobList& jobs, SpeedModel& speed
   return simulate_jobs(jobs, *workload_.nodes, *placement, *scheduler, speeds, rules, options.stop);
 }
 
+namespace {
+
+/// None where jobs read and write nothing.
+std::optional<DataOutcome> outcome_of(const DataSpeed* speeds, const JobList& jobs) {
+  if (speeds == nullptr) { return std::nullopt; }
+  DataOutcome outcome;
+  for (const JobId job : jobs.jobs.ids()) { outcome.jobs.push_back(speeds->account(job)); }
+  outcome.storages = speeds->storages();
+  return outcome;
+}
+
+}  // namespace
+
 std::span<const Bytes> SharedClusterExperiment::sizes() const {
   static constexpr std::array kNone{Bytes::zero()};
   return kNone;
@@ -47,24 +61,35 @@ std::string SharedClusterExperiment::label(Bytes /*size*/) const {
 std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
   std::shared_ptr<const JobList> list = workload_.jobs_of(run.platform.seed);
   std::unique_ptr<TrainingSpeeds> trainings;
+  const TrainingSpeeds* trained = nullptr;
   if (!workload_.trainings.empty()) {
     const auto timed = std::make_shared<JobList>(*list);
     trainings = training_speeds(*timed, run.platform, run.options);
     trainings->set_durations(*timed);
+    trained = trainings.get();
     list = timed;
   }
   const JobList& jobs = *list;
-  const std::unique_ptr<SpeedModel> others = workload_.speeds(jobs);
-  const JobsRun done = simulate(jobs, trainings ? *trainings : *others, run.platform, run.options);
+  std::unique_ptr<SpeedModel> speeds = trainings ? std::move(trainings) : workload_.speeds(jobs);
+  DataSpeed* with_data = nullptr;
+  if (workload_.data) {
+    auto data = std::make_unique<DataSpeed>(std::move(speeds), *workload_.data, jobs);
+    with_data = data.get();
+    speeds = std::move(data);
+  }
+  const JobsRun done = simulate(jobs, *speeds, run.platform, run.options);
+  const std::optional<DataOutcome> data = outcome_of(with_data, jobs);
   Record record = run.head;
   record.put(kWorkload, jobs_text());
   record.put(kScheduler, variant());
   record.put(kPlacement, workload_.who_places());
   record.put(kSeed, run.platform.seed);
   put_run(done, jobs, workload_, record);
-  if (trainings) { put_trainings(*trainings, jobs, record); }
+  if (trained != nullptr) { put_trainings(*trained, jobs, record); }
+  if (data) { put_data(*data, jobs, *workload_.data, record); }
   if (run.options.per_job) {
-    record.per_job = job_lines(jobs, done, fmt::format("{},{},", csv_field(run.head.string(kCase)), run.platform.seed));
+    record.per_job = job_lines(jobs, done, data ? &*data : nullptr,
+                               fmt::format("{},{},", csv_field(run.head.string(kCase)), run.platform.seed));
   }
   if (run.options.timeline != nullptr) { draw(done, jobs, *workload_.nodes, *run.options.timeline); }
   record.effort = fmt::format("{} jobs, {} events", jobs.size(), done.events);
@@ -116,14 +141,16 @@ std::vector<const Column*> SharedClusterExperiment::columns(bool seeds) const {
   if (!workload_.trainings.empty()) { columns.insert(columns.end(), {&kTrainingPlacement, &kTrainingInterference}); }
   const bool fails = !workload_.rules.failures.sources.empty();
   if (fails) { columns.insert(columns.end(), {&kInterruptions, &kGoodput, &kEffectiveTime}); }
+  const bool reads = !workload_.data_sets.empty();
+  if (reads) { columns.insert(columns.end(), {&kStall, &kHits}); }
   if (seeds && fails) { columns.insert(columns.end(), {&kEffectiveTimeP5, &kEffectiveTimeP95}); }
   if (seeds && !fails) { columns.insert(columns.end(), {&kCompletionP5, &kCompletionP95}); }
   return columns;
 }
 
 std::vector<const Column*> SharedClusterExperiment::figures() {
-  return {&kWorkload, &kScheduler,   &kPlacement, &kCompletionMean, &kWaitMean,
-          &kWaitP99,  &kUtilisation, &kFairness,  &kGoodput,        &kEffectiveTime};
+  return {&kWorkload,    &kScheduler, &kPlacement, &kCompletionMean, &kWaitMean, &kWaitP99,
+          &kUtilisation, &kFairness,  &kGoodput,   &kEffectiveTime,  &kStall,    &kHits};
 }
 
 std::vector<std::pair<std::string, std::string>> SharedClusterExperiment::description(

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/experiments/experiment.hpp"
 #include "models/experiments/scenario/workload_section.hpp"
+#include "models/experiments/shared_cluster_data.hpp"
 
 namespace athanor {
 

@@ -114,6 +114,28 @@ inline constexpr Column kFailures{"failures"};            ///< of parts, by sour
 inline constexpr Column kMttf{"mttf_h"};  ///< hours that jobs run until a failure hits them, on average, by their GPUs
 inline constexpr Column kBestInterval{"best_interval_s"};  ///< between checkpoints, that costs least at that rate of
                                                            ///< failures, by GPUs of jobs
+inline constexpr Column kStall{
+    .key = "stall",
+    .head = "stall",
+    .unit = "(%)",
+    .width = 7,
+    .format = Format::percent,
+    .shown = {.in_sweeps = true,
+              .in_reports = Shown::Report::figure,
+              .axis = "Waiting for data (%)"}};  ///< share of the time that jobs with data work in which they wait for
+                                                 ///< it, by their GPUs
+inline constexpr Column kStallCpu{"stall_cpu"};  ///< the same of data that is there and has to be prepared
+inline constexpr Column kHits{.key = "hits",
+                              .head = "hits",
+                              .unit = "(%)",
+                              .width = 7,
+                              .format = Format::percent,
+                              .role = ColumnRole::rate,
+                              .shown = {.in_sweeps = true}};    ///< share of the bytes read that came from caches
+inline constexpr Column kStorageRead{"storage_read_gb"};        ///< of each storage, by jobs
+inline constexpr Column kStorageWritten{"storage_written_gb"};  ///< of each storage, checkpoints
+inline constexpr Column kStorageBusiestRead{"storage_busiest_read_gbs"};    ///< GB/s, the most at any time
+inline constexpr Column kStorageBusiestWrite{"storage_busiest_write_gbs"};  ///< likewise
 inline constexpr Column kEffectiveTimeP5{"effective_time_p5", "p5", "(%)", 6,
                                          Format::percent};  ///< of several seeds: 5th percentile
 inline constexpr Column kEffectiveTimeP95{"effective_time_p95", "p95", "(%)", 6,

@@ -173,22 +173,23 @@ void put_trainings(const TrainingSpeeds& trainings, const JobList& jobs, Record&
 
 std::string per_job_names() {
   return "case,seed,job,name,user,queue,gpus,state,submitted_s,started_s,ended_s,duration_s,wait_s,ran_s,starts,"
-         "nodes\n";
+         "nodes" +
+         data_names() + "\n";
 }
 
-std::string job_lines(const JobList& jobs, const JobsRun& done, const std::string& head) {
+std::string job_lines(const JobList& jobs, const JobsRun& done, const DataOutcome* data, const std::string& head) {
   std::string lines;
   for (const JobId id : jobs.jobs.ids()) {
     const Job& job = jobs.jobs[id];
     const JobOutcome& outcome = done.outcomes[id];
     const bool started = outcome.starts > 0;
-    lines +=
-        head + fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", id.value, csv_field(jobs.title(id)),
-                           csv_field(jobs.name(job.user)), csv_field(jobs.name(job.queue)),
-                           static_cast<double>(gpu_milli_of(jobs.shape(id))) / 1000, text_of(outcome.state),
-                           seconds_text(job.submitted), seconds_text(outcome.started), seconds_text(outcome.ended),
-                           seconds_text(job.duration), started ? seconds_text(outcome.started - job.submitted) : "",
-                           seconds_text(outcome.ran()), outcome.starts, places_text(outcome.where));
+    lines += head + fmt::format(
+                        "{},{},{},{},{},{},{},{},{},{},{},{},{},{}{}\n", id.value, csv_field(jobs.title(id)),
+                        csv_field(jobs.name(job.user)), csv_field(jobs.name(job.queue)),
+                        static_cast<double>(gpu_milli_of(jobs.shape(id))) / 1000, text_of(outcome.state),
+                        seconds_text(job.submitted), seconds_text(outcome.started), seconds_text(outcome.ended),
+                        seconds_text(job.duration), started ? seconds_text(outcome.started - job.submitted) : "",
+                        seconds_text(outcome.ran()), outcome.starts, places_text(outcome.where), data_fields(data, id));
   }
   return lines;
 }

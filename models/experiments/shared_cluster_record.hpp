@@ -4,6 +4,7 @@
 
 #include "models/experiments/record.hpp"
 #include "models/experiments/scenario/workload_section.hpp"
+#include "models/experiments/shared_cluster_data.hpp"
 #include "models/experiments/training_speeds.hpp"
 #include "models/jobs/simulate_jobs.hpp"
 
@@ -17,7 +18,7 @@ void put_trainings(const TrainingSpeeds& trainings, const JobList& jobs, Record&
 
 /// The line above all Record::per_job.
 std::string per_job_names();
-/// A line for each job, each behind `head`.
-std::string job_lines(const JobList& jobs, const JobsRun& run, const std::string& head);
+/// A line for each job, each behind `head`. `data`: nullptr where none read any.
+std::string job_lines(const JobList& jobs, const JobsRun& run, const DataOutcome* data, const std::string& head);
 
 }  // namespace athanor

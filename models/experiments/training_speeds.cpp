@@ -122,7 +122,8 @@ void TrainingSpeeds::account(JobId job, WallTime now) {
   pace.alone += span * since.now / since.alone;
 }
 
-void TrainingSpeeds::left(JobId job, WallTime now) {
+void TrainingSpeeds::stopped(JobId job, WallTime done, WallTime now) {
+  others_->stopped(job, done, now);
   account(job, now);
   since_.erase(job);
 }

@@ -61,7 +61,7 @@ class TrainingSpeeds final : public SpeedModel {
   void set_durations(JobList& jobs);
 
   JobPace pace(const RunningJob& running, WallTime done, const ClusterState& state) override;
-  void left(JobId job, WallTime now) override;
+  void stopped(JobId job, WallTime done, WallTime now) override;
   std::optional<double> expected(JobId job, WallTime done, std::uint32_t nodes, std::uint32_t gpus) override {
     return others_->expected(job, done, nodes, gpus);  // no training is elastic
   }

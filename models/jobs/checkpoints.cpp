@@ -34,6 +34,12 @@ void visit(Fields& fields, CheckpointRules& rules) {
   fields.optional("interval", rules.interval, "Work between two of them, of a fixed rule");
   fields.optional("write", rules.write, "A job stands still so long for each");
   fields.optional("persist", rules.persist, "Beside its work, until it can be used");
+  fields.optional_or("storage", rules.storage, std::string(),
+                     "Where they are written to, which sets how long a job stands still");
+  fields.optional("bytes", rules.bytes, "Of each, of jobs without \"parameters\"", {Bytes{1}});
+  fields.optional_or("bytes_per_parameter", rules.bytes_per_parameter, Ratio{14, 1},
+                     "Of a checkpoint; absent: 2 of weights in mixed precision and 12 of Adam's state",
+                     {Ratio{1, 1000}, Ratio{1000, 1}});
   if (!fields.ok()) { return; }
   if (rules.rule == Rule::none && rules.interval > WallTime::zero()) { rules.rule = Rule::fixed; }
   if ((rules.rule == Rule::fixed) != (rules.interval > WallTime::zero())) {
@@ -45,7 +51,19 @@ void visit(Fields& fields, CheckpointRules& rules) {
                    "make \"interval\" at least as long");
   }
   const bool computed = rules.rule != Rule::none && rules.rule != Rule::fixed;
-  if (computed && rules.write == WallTime::zero()) {
+  const bool to_storage = !rules.storage.empty();
+  if (to_storage && (rules.write > WallTime::zero() || rules.persist > WallTime::zero())) {
+    fields.problem("storage", "conflict", "the storage sets how long writing takes",
+                   R"(leave out "write" and "persist", or "storage")");
+  }
+  if (!to_storage && (rules.bytes || fields.has("bytes_per_parameter"))) {
+    fields.problem("", "conflict", "how large checkpoints are matters only where they go to a storage",
+                   R"(write "storage", the name of one)");
+  }
+  if (to_storage && rules.rule == Rule::none) {
+    fields.problem("storage", "conflict", "no checkpoint is written", R"(write "interval", or "rule": "daly")");
+  }
+  if (computed && !to_storage && rules.write == WallTime::zero()) {
     fields.problem("write", "missing-key", "what costs nothing would be done all the time",
                    R"(say what a checkpoint costs, as in "write": "30s")");
   }

@@ -23,6 +23,8 @@ using NameId = Id<struct NameTag>;
 using ActivityId = Id<struct ActivityTag>;
 /// A set of types of GPUs: one of JobList::gpu_types. 0: any.
 using GpuTypesId = Id<struct GpuTypesTag>;
+/// What a job reads and writes: one of DataRules::io. 0: what jobs do that say nothing.
+using IoId = Id<struct IoTag>;
 
 /// What one task takes of the node that it runs on.
 struct Demand {
@@ -66,6 +68,7 @@ struct Job {
   std::uint32_t most_gpus = 0;   ///< or more than its shape says; 0: it is not elastic
 
   bool is_elastic() const { return most_gpus > 0; }
+  IoId io;
 };
 
 /// All jobs of a workload, in the order of submission, and of their list where that is the same.

@@ -51,7 +51,6 @@ void JobSimulation::interrupt(JobId job, std::uint32_t cause) {
   Work& work = works_[job];
   if (work.has_failed) { return; }
   close_account(job);
-  speeds_.left(job, state_.now());
   state_.stall(job, true);
   others_changed_ = true;
   work.has_failed = true;

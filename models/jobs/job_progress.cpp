@@ -37,7 +37,8 @@ void JobProgress::advance(WallTime now) {
     return;
   }
   while (left > WallTime::zero()) {
-    if (position_ == WallTime::zero() && anchored_at_ == WallTime::zero() && left >= cycle()) {
+    const bool alone = write_speed_ == Speed{};
+    if (alone && position_ == WallTime::zero() && anchored_at_ == WallTime::zero() && left >= cycle()) {
       const std::int64_t cycles = left / cycle();
       const Amount each = plus({}, interval_);
       saved_before_ = {anchor_.work + each.work * (cycles - 1), anchor_.time + each.time * (cycles - 1)};
@@ -46,16 +47,32 @@ void JobProgress::advance(WallTime now) {
       left = left % cycle();
       continue;
     }
-    const WallTime step = std::min(left, cycle() - position_);
-    const WallTime before = position_;
-    position_ += step;
-    left -= step;
-    writing_ += std::max(position_, interval_) - std::max(before, interval_);
+    if (position_ < interval_) {
+      const WallTime step = std::min(left, interval_ - position_);
+      position_ += step;
+      left -= step;
+    }
+    if (position_ >= interval_) {
+      const WallTime step = std::min(left, write_speed_.time_for(cycle() - position_));
+      position_ = std::min(cycle(), position_ + write_speed_.work_in(step));
+      left -= step;
+      writing_ += step;
+    }
     if (position_ < cycle()) { continue; }
     anchor_ = at_position();
     saved_before_ = std::exchange(saved_, anchor_);
     anchored_at_ = position_ = {};
   }
+}
+
+WallTime JobProgress::to_end_of_cycle() const {
+  const WallTime write = write_speed_.time_for(cycle() - std::max(position_, interval_));
+  return later(interval_ - worked(position_), write);
+}
+
+WallTime JobProgress::next_phase() const {
+  if (!saves()) { return WallTime::max(); }
+  return later(updated_, is_writing() ? to_end_of_cycle() : interval_ - position_);
 }
 
 WallTime JobProgress::when(WallTime work) const {
@@ -75,7 +92,10 @@ WallTime JobProgress::when(WallTime work) const {
   const WallTime in_a_cycle = speed_.work_in(interval_);
   if (in_a_cycle == WallTime::zero()) { return WallTime::max(); }
   const std::int64_t cycles = (left - WallTime{1}) / in_a_cycle;
-  return from(cycle() - position_ + cycle() * cycles + speed_.time_for(left - in_a_cycle * cycles));
+  const WallTime to_end = to_end_of_cycle();
+  const WallTime write = write_speed_.time_for(write_);
+  if (to_end == WallTime::max() || write == WallTime::max()) { return WallTime::max(); }
+  return from(to_end + (interval_ + write) * cycles + speed_.time_for(left - in_a_cycle * cycles));
 }
 
 void JobProgress::fall_back() {

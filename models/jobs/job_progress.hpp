@@ -19,10 +19,16 @@ class JobProgress {
   void begin(WallTime now, WallTime overhead, WallTime interval, WallTime write, WallTime persist);
   /// From now on. Requires that it has been brought up to the present.
   void set_speed(Speed speed);
+  /// How fast it writes from now on, as a multiple of what `write` is meant at. Requires the same.
+  void set_write_speed(Speed speed) { write_speed_ = speed; }
   /// Brings it up to the present.
   void advance(WallTime now);
   /// When it will have done so much work; max: never.
   WallTime when(WallTime work) const;
+  /// Whether it stands still for a checkpoint.
+  bool is_writing() const { return saves() && position_ >= interval_; }
+  /// When it begins or ends to write, as far as it is known now; max: never.
+  WallTime next_phase() const;
 
   WallTime work() const { return at_position().work; }
   /// All that it has done.
@@ -38,6 +44,8 @@ class JobProgress {
 
  private:
   WallTime cycle() const { return interval_ + write_; }
+  /// How long it takes still to the end of the cycle.
+  WallTime to_end_of_cycle() const;
   bool saves() const { return interval_ != WallTime::max(); }
   /// Of a point in the cycle, how long has been worked in it.
   WallTime worked(WallTime position) const { return std::min(position, interval_); }
@@ -48,8 +56,9 @@ class JobProgress {
   WallTime interval_ = WallTime::max();
   WallTime write_;
   WallTime persist_;
-  WallTime updated_;      ///< in the future while it is being started
-  WallTime position_;     ///< in the cycle
+  WallTime updated_;   ///< in the future while it is being started
+  WallTime position_;  ///< in the cycle, as if it wrote at full speed
+  Speed write_speed_;
   Amount anchor_;         ///< what was done ...
   WallTime anchored_at_;  ///< ... at this position of the cycle
   Amount saved_;          ///< by the last checkpoint that was written

@@ -13,8 +13,10 @@ void JobSimulation::begin(JobId job) {
   work.began = state_.now();
   work.milli = gpu_milli_of(state_.running(job).where, jobs_.shape(job));
   busy_milli_ += work.milli;
-  const bool saves = rules_.checkpoints.rule != CheckpointRules::Rule::none;
-  start_anew(job, saves ? interval_of(rules_.checkpoints, failures_.mttf(state_.running(job).where)) : WallTime::max());
+  if (rules_.checkpoints.rule == CheckpointRules::Rule::none) { return start_anew(job, WallTime::max()); }
+  CheckpointRules rules = rules_.checkpoints;
+  work.write = rules.write = speeds_.write_time(state_.running(job)).value_or(rules.write);
+  start_anew(job, interval_of(rules, failures_.mttf(state_.running(job).where)));
 }
 
 void JobSimulation::start_anew(JobId job, WallTime interval) {
@@ -24,9 +26,12 @@ void JobSimulation::start_anew(JobId job, WallTime interval) {
   if (!again) { outcome.started = state_.now(); }
   outcome.state = JobState::running;
   if (rules_.keep_allocations || rules_.keep_stints) { outcome.where = state_.running(job).where; }
-  const WallTime overhead = again ? rules_.restart_overhead : rules_.start_overhead;
+  WallTime overhead = again ? rules_.restart_overhead : rules_.start_overhead;
+  if (work.progress.kept().work > WallTime::zero()) {
+    overhead += speeds_.restore_time(state_.running(job)).value_or(WallTime{});
+  }
   work.interval = interval;
-  work.progress.begin(state_.now(), overhead, interval, rules_.checkpoints.write, rules_.checkpoints.persist);
+  work.progress.begin(state_.now(), overhead, interval, work.write, rules_.checkpoints.persist);
   work.since = state_.now();
   work.ready = state_.now() + overhead;
   work.has_failed = false;
@@ -43,8 +48,13 @@ void JobSimulation::pace(JobId job) {
   const bool in_proportion = jobs_.jobs[job].is_elastic() && !speeds_.expected(job, work.progress.work(), 1, 1);
   if (in_proportion) { pace.speed = pace.speed.scaled(work.milli, gpu_milli_of(jobs_.shape(job))); }
   work.progress.set_speed(pace.speed);
+  WallTime due = ends_by(job);
+  if (speeds_.shares_writes()) {
+    work.progress.set_write_speed(speeds_.write_speed(state_.running(job), work.progress.is_writing()));
+    due = std::min(due, work.progress.next_phase());
+  }
   const WallTime target = std::min(pace.until, jobs_.jobs[job].duration);
-  work.due = push(std::min(work.progress.when(target), ends_by(job)), Due::job, job.value);
+  work.due = push(std::min(work.progress.when(target), due), Due::job, job.value);
 }
 
 void JobSimulation::pace_anew() {
@@ -111,7 +121,6 @@ void JobSimulation::note_stint(JobId job) {
 void JobSimulation::leave(JobId job) {
   Work& work = works_[job];
   note_stint(job);
-  speeds_.left(job, state_.now());
   account_gpus(job);
   work.on_nodes = false;
   work.due = 0;
@@ -123,6 +132,7 @@ void JobSimulation::leave(JobId job) {
 void JobSimulation::close_account(JobId job) {
   Work& work = works_[job];
   work.progress.advance(state_.now());
+  speeds_.stopped(job, work.progress.work(), state_.now());
   run_.outcomes[job].time.writing += work.progress.writing();
   account_start(job);
   const WallTime starting = std::min(state_.now(), work.ready) - work.since;

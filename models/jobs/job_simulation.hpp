@@ -34,6 +34,7 @@ class JobSimulation {
   /// A job that has been started.
   struct Work {
     JobProgress progress;
+    WallTime write;           ///< of a checkpoint where it is, if nobody else writes
     WallTime interval;        ///< between checkpoints
     WallTime began;           ///< it got its nodes
     WallTime since;           ///< it has been started on them

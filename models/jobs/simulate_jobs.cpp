@@ -43,6 +43,7 @@ JobsRun JobSimulation::run(const std::stop_token& stop) {
     if (pending_ && is_time_to_schedule()) { schedule(); }
     if (changed) { note_usage(); }
     if (others_changed_ && speeds_.depends_on_others()) { pace_anew(); }
+    while (speeds_.take_changes()) { pace_anew(); }
     others_changed_ = false;
   }
   finish();
@@ -157,7 +158,6 @@ void JobSimulation::finish() {
       close_account(running.job);
     }
     note_stint(running.job);
-    speeds_.left(running.job, state_.now());
     account_gpus(running.job);
     run_.outcomes[running.job].time.useful = work.progress.done().time;
   }

@@ -55,8 +55,6 @@ class SpeedModel {
   virtual ~SpeedModel() = default;
   /// Of a running job that has done so much of its work.
   virtual JobPace pace(const RunningJob& running, WallTime done, const ClusterState& state) = 0;
-  /// A job that was asked for has failed, or loses its nodes.
-  virtual void left(JobId /*job*/, WallTime /*now*/) {}
   /// Of an elastic job that has done so much, on so many nodes with so many GPUs altogether and nobody beside it, as a
   /// multiple of its full speed; none: in proportion to its GPUs, as it then works, too.
   virtual std::optional<double> expected(JobId /*job*/, WallTime /*done*/, std::uint32_t /*nodes*/,
@@ -65,6 +63,19 @@ class SpeedModel {
   }
   /// Does it depend on which other jobs run? Then all are asked whenever one starts or ends.
   virtual bool depends_on_others() const { return false; }
+  /// Has the pace of a job changed that was not asked for last? Then all are asked anew. True once for each change.
+  virtual bool take_changes() { return false; }
+  /// A job works no longer where it was: it has ended, failed or lost its nodes when it had done so much of its work.
+  virtual void stopped(JobId /*job*/, WallTime /*done*/, WallTime /*now*/) {}
+
+  /// Does the time of writing checkpoints depend on who else writes?
+  virtual bool shares_writes() const { return false; }
+  /// Of a checkpoint of a running job if nobody else writes; none: as the rules say.
+  virtual std::optional<WallTime> write_time(const RunningJob& /*running*/) { return {}; }
+  /// Of reading one again before it goes on; none: nothing but what the rules say.
+  virtual std::optional<WallTime> restore_time(const RunningJob& /*running*/) { return {}; }
+  /// How fast it writes from now on, as a multiple of that: it is about to write, or is not.
+  virtual Speed write_speed(const RunningJob& /*running*/, bool /*writing*/) { return {}; }
 };
 
 /// Every job works at full speed wherever it is.

@@ -16,7 +16,8 @@ import tree
 ATHANOR = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 PAGE = "docs/results.md"
 # Keys within are names of what a scenario or the machine gives; those of slots have a table in docs/scenario.md.
-MAPS = {"parameters", "refused", "machine", "slots", "failures", "lost_gpu_hours", "mttf_h", "best_interval_s"}
+MAPS = {"parameters", "refused", "machine", "slots", "failures", "lost_gpu_hours", "mttf_h", "best_interval_s", "storage_read_gb",
+        "storage_written_gb", "storage_busiest_read_gbs", "storage_busiest_write_gbs"}
 COSTS = '/training/costs={"node_w": 2800, "switch_w": 1700, "usd_per_kwh": 0.1, "tokens": 1e12}'
 COMMANDS = [
     ["run", "scenarios/quickstart.json", "--sizes", "1MiB"],
@@ -29,6 +30,7 @@ COMMANDS = [
     ["run", "scenarios/training/parameter_server.json", "--case", "one server", "--set", "/seeds=2"],
     ["run", "scenarios/replay.json"],
     ["run", "scenarios/jobs/llama3_interruptions.json", "--set", "/seeds=2"],
+    ["run", "scenarios/jobs/coordl_caches.json", "--case", "MinIO"],
     ["run", "scenarios/training/llama3_405b.json", "--case", "16384 GPUs", "--set", COSTS],
     ["plan", "scenarios/training/megatron_sc21.json", "--case", "7.5B, 128 GPUs", "--tensor", "4", "--recompute", "none"],
     ["verify", "scenarios/quickstart.json", "--case", "one DGX H100", "--set", "/collective/algorithm=each"],

@@ -27,6 +27,10 @@ void visit_kind(Fields& fields, WorkloadJobKind& job) {
   fields.optional("priority", job.priority, "The higher the sooner, where the scheduler asks for it",
                   {-1'000'000'000, 1'000'000'000});
   fields.optional("training", job.training, "One of \"trainings\", which it does; its speed follows from where it is");
+  fields.optional_object("data", job.data, "What it reads, which sets how fast it works",
+                         [](Fields& f, WorkloadJobData& data) { visit(f, data); });
+  fields.optional("parameters", job.parameters, "Of what it trains, by which its checkpoints count",
+                  {Ratio{1, 1}, Ratio{1'000'000'000'000'000, 1}});
   job.place = fields.place();
   const bool sized = job.gpus.has_value() || !job.tasks.empty();
   if (fields.ok() && (sized || job.training.empty()) && job.gpus.has_value() == !job.tasks.empty()) {
@@ -45,6 +49,10 @@ void visit_class(Fields& fields, WorkloadArrivals::Class& each) {
                   {{1, 1'000'000}, {1'000'000, 1}});
   fields.required_value("duration", "How long such a job runs undisturbed, at full speed",
                         [&](FieldValue& value) { visit(value, each.duration, WallTime{1}); });
+  if (each.data && each.data->step) {
+    fields.problem("data", "conflict", "durations that are drawn are not those of steps",
+                   R"(leave out "batch" and "step")");
+  }
   fields.optional("estimate", each.estimate, "What schedulers expect, as a multiple of the duration",
                   {{1, 1000}, {1000, 1}});
 }
@@ -96,8 +104,10 @@ void visit(Fields& fields, WorkloadElastic& elastic) {
 void visit(Fields& fields, WorkloadJob& job) {
   visit_kind(fields, job);
   fields.optional("submitted", job.submitted, "When it is submitted, from the beginning on");
-  fields.optional("duration", job.duration,
-                  "How long it runs undisturbed, at full speed; or \"steps\", or \"application\"", {WallTime{1}});
+  fields.optional(
+      "duration", job.duration,
+      "How long it runs undisturbed, at full speed; or \"steps\", \"application\", or steps of its \"data\"",
+      {WallTime{1}});
   fields.optional("steps", job.steps, "Of its training, in place of a duration", {1, 1'000'000'000'000});
   fields.optional("application", job.application, "Whose profile says how long it runs");
   fields.optional("batch", job.batch, "Of an application, over all GPUs together", {1, 1'000'000'000});
@@ -110,10 +120,13 @@ void visit(Fields& fields, WorkloadJob& job) {
                    "write \"gpus\" in place of \"tasks\"");
   }
   fields.optional("count", job.count, "So many such jobs", {1, 10'000'000});
-  const int lengths = (job.duration ? 1 : 0) + (job.steps ? 1 : 0) + (job.application.empty() ? 0 : 1);
-  if (fields.ok() && lengths != 1) {
+  const bool by_data = job.data && job.data->step;
+  const int lengths =
+      (job.duration ? 1 : 0) + (job.steps ? 1 : 0) + (job.application.empty() ? 0 : 1) + (by_data ? 1 : 0);
+  if (fields.ok() && fields.reading() && lengths != 1) {
     fields.problem("", lengths > 0 ? "conflict" : "missing-key",
-                   "a job has either a \"duration\", or \"steps\" of a training, or an \"application\"",
+                   "a job has either a \"duration\", \"steps\" of a training, an \"application\", or \"data\" with a "
+                   "\"batch\" and a \"step\"",
                    R"(as in "duration": "1h")");
   }
   if (fields.ok() && job.steps && job.training.empty()) {
@@ -131,8 +144,10 @@ void visit(Fields& fields, WorkloadJob& job) {
 
 JobList list_of(const std::vector<WorkloadJob>& written) {
   JobList list;
+  std::uint32_t io = 0;
   for (const WorkloadJob& config : written) {
     Job job = job_of(config, list);
+    job.io = IoId{++io};
     job.submitted = config.submitted;
     job.duration = config.duration.value_or(WallTime{});
     const WallTime known = config.steps ? WallTime::max() : job.duration;  // TrainingSpeeds knows later
@@ -164,8 +179,11 @@ void visit(Fields& fields, WorkloadArrivals& arrivals) {
 JobList list_of(const WorkloadArrivals& arrivals, std::uint64_t seed) {
   JobList list;
   ArrivalRules rules{arrivals.count, arrivals.between, to_double(arrivals.daily), {}};
+  std::uint32_t io = 0;
   for (const WorkloadArrivals::Class& each : arrivals.classes) {
-    rules.classes.push_back({job_of(each, list), to_double(each.share), each.duration, to_double(each.estimate)});
+    Job job = job_of(each, list);
+    job.io = IoId{++io};
+    rules.classes.push_back({job, to_double(each.share), each.duration, to_double(each.estimate)});
   }
   draw_arrivals(rules, seed, list);
   return list;

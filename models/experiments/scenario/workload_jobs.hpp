@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/experiments/scenario/workload_data.hpp"
 #include "models/jobs/arrivals.hpp"
 #include "models/jobs/job.hpp"
 #include "sim/config/fields.hpp"
@@ -32,6 +33,8 @@ struct WorkloadJobKind {
   std::vector<WorkloadTasks> tasks;   ///< ... these
   std::vector<std::string> gpu_types;
   std::int32_t priority = 0;
+  std::optional<WorkloadJobData> data;
+  std::optional<Ratio> parameters;     ///< of what it trains, by which its checkpoints count
   std::string training;                ///< by its name; "": it computes nothing that is simulated
   std::optional<std::uint64_t> steps;  ///< of it; none: as many as fit into the duration
   ActivityId activity;                 ///< once it has been resolved
@@ -47,7 +50,7 @@ struct WorkloadElastic {
 /// A job as a scenario writes it, or several.
 struct WorkloadJob : WorkloadJobKind {
   WallTime submitted;
-  std::optional<WallTime> duration;  ///< or ...
+  std::optional<WallTime> duration;  ///< or steps of its training, or by its data, put_durations(), or ...
   std::string application;           ///< ... of which there is a profile
   std::uint32_t batch = 0;           ///< of an application
   std::optional<WallTime> expected;
@@ -55,6 +58,7 @@ struct WorkloadJob : WorkloadJobKind {
   std::uint32_t count = 1;  ///< such jobs
 };
 void visit(Fields& fields, WorkloadJob& job);
+/// Their IoIds count from 1, as written. Requires durations.
 JobList list_of(const std::vector<WorkloadJob>& written);
 
 /// Jobs that are drawn.

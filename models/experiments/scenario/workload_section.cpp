@@ -6,6 +6,7 @@
 
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/scenario/workload_checks.hpp"
+#include "models/experiments/scenario/workload_io.hpp"
 #include "models/experiments/shared_cluster.hpp"
 #include "models/experiments/training.hpp"
 #include "models/jobs/nodes_of_cluster.hpp"
@@ -159,6 +160,12 @@ void visit(Fields& fields, WorkloadConfig& workload) {
   }
   fields.optional_object("nodes", workload.details, "What nodes have beside what the fabric says",
                          [](Fields& f, WorkloadNodes& nodes) { visit(f, nodes); });
+  fields.optional_list("storage", workload.storages, "Where data sets and checkpoints are",
+                       [](Fields& f, WorkloadStorage& each) { visit(f, each); });
+  fields.optional_list("caches", workload.caches, "That keep what was read",
+                       [](Fields& f, WorkloadCache& each) { visit(f, each); });
+  fields.optional_list("data_sets", workload.data_sets, "That jobs read",
+                       [](Fields& f, WorkloadDataSet& each) { visit(f, each); });
   fields.optional_value(
       "scheduler", "Who decides when jobs run, by name, or an object with its keys",
       [&](FieldValue& value) { visit_kind(value, schedulers(), workload.scheduler_name, workload.scheduler); });
@@ -212,6 +219,9 @@ class WorkloadReader : public ExperimentReader {
     if (config_.details) {
       nodes = with_details(std::move(nodes), *config_.details, parts.context.files, parts.context.problems);
     }
+    put_durations(config_, parts.context.problems);
+    config_.data = data_rules_of(config_, *parts.platform().cluster, nodes, parts.context.problems);
+    if (parts.context.problems.size() > before) { return; }
     config_.nodes = std::make_shared<const NodeList>(std::move(nodes));
     resolve_trainings(parts);
     JobList jobs = config_.log        ? read_log(parts)

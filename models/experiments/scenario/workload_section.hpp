@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "models/experiments/scenario/workload_data.hpp"
 #include "models/experiments/scenario/workload_jobs.hpp"
 #include "models/experiments/scenario/workload_nodes.hpp"
 #include "models/experiments/scenario/workload_profiles.hpp"
 #include "models/experiments/scenario/workload_trainings.hpp"
+#include "models/jobs/data/data_rules.hpp"
 #include "models/jobs/job.hpp"
 #include "models/jobs/logs/fill.hpp"
 #include "models/jobs/logs/log_format.hpp"
@@ -42,6 +44,9 @@ struct WorkloadConfig {
   std::vector<Ratio> speed_by_distance;  ///< as of TierSpeed; empty: all run at full speed
   std::optional<WorkloadProfiles> profile_files;
   std::optional<WorkloadNodes> details;
+  std::vector<WorkloadStorage> storages;
+  std::vector<WorkloadCache> caches;
+  std::vector<WorkloadDataSet> data_sets;
   std::string scheduler_name;
   std::shared_ptr<SchedulerKind> scheduler;
   std::string placement_name;
@@ -54,7 +59,7 @@ struct WorkloadConfig {
   std::shared_ptr<const JobList> jobs_of(std::uint64_t seed) const;
   /// The name of the placement, or of a scheduler that needs none.
   const std::string& who_places() const;
-  /// Of such jobs. Borrows them.
+  /// How fast such jobs work that have their data. Borrows them.
   std::unique_ptr<SpeedModel> speeds(const JobList& of) const;
 
   std::shared_ptr<const JobList> jobs;                ///< once it has been resolved; of arrivals those of seed 1
@@ -62,6 +67,7 @@ struct WorkloadConfig {
   WorkloadTrainings resolved;                         ///< the same
   TrainingSpeeds::Trainings trainings;                ///< of these, once they can be run
   std::shared_ptr<const ProfileSet> profiles;         ///< the same
+  std::shared_ptr<const DataRules> data;              ///< the same; nullptr: jobs read and write nothing
   std::vector<std::optional<WallTime>> logged_waits;  ///< by job, as the log has them; empty: it has none
   std::vector<std::string> notes;                     ///< what was left out, and what was assumed
 };

@@ -83,3 +83,23 @@ TEST_CASE("a job that falls back goes on from its last checkpoint, one whose nod
   CHECK(orderly.work() == WallTime{230});
   CHECK(orderly.when(WallTime{331}) == WallTime{1050 + 100 + 10 + 1});
 }
+
+TEST_CASE("a checkpoint that is written at half the speed takes twice as long, and what was written counts") {
+  JobProgress progress;
+  progress.begin(WallTime{0}, WallTime{0}, WallTime{100}, WallTime{10}, WallTime{0});
+  CHECK(progress.next_phase() == WallTime{100});
+  progress.advance(WallTime{104});
+  CHECK(progress.is_writing());
+  CHECK(progress.next_phase() == WallTime{110});
+  progress.set_write_speed(Speed::of(0.5));
+  CHECK(progress.next_phase() == WallTime{116});
+  CHECK(progress.when(WallTime{150}) == WallTime{166});
+  CHECK(progress.when(WallTime{250}) == WallTime{116 + 100 + 20 + 50});
+  progress.advance(WallTime{110});
+  progress.set_write_speed({});
+  CHECK(progress.next_phase() == WallTime{113});
+  progress.advance(WallTime{133});
+  CHECK(progress.work() == WallTime{120});
+  CHECK(progress.writing() == WallTime{13});
+  CHECK(progress.kept().work == WallTime{100});
+}
