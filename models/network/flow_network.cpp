@@ -21,11 +21,11 @@ Time time_for(Wide parts, FineRate rate) {
 }
 }  // namespace
 
-FlowNetwork::FlowNetwork(Simulator& simulator, const FlowGraph& graph, MoveListener& listener)
+FlowNetwork::FlowNetwork(Simulator& simulator, const FlowGraph& graph, MoveListener& listener, Ratio leeway)
     : simulator_(simulator),
       listener_(listener),
       skipped_(graph.links.size()),
-      shares_(graph),
+      shares_(graph, leeway),
       queues_(graph.connections.size()),
       self_(simulator.add(*this)),
       completions_(graph.connections.size()),

@@ -17,14 +17,17 @@ namespace athanor {
 class FlowNetwork final : public Network, public Actor {
  public:
   /// Borrows the simulator and the listener. Requires a graph whose indices, rates and latencies are valid.
-  /// Throws SimulationError("link-too-fast", ...) for a link above 4 PB/s.
-  FlowNetwork(Simulator& simulator, const FlowGraph& graph, MoveListener& listener);
+  /// Throws SimulationError("link-too-fast", ...) for a link above 4 PB/s. `leeway`: as of MaxMinShares.
+  FlowNetwork(Simulator& simulator, const FlowGraph& graph, MoveListener& listener, Ratio leeway = {0, 1});
 
   void move(ConnectionId connection, Bytes size) override;
   /// Whole bytes of each message so far; costs time in proportion to the connections that use the link.
   Bytes carried(LinkIndex link) const override;
   void snapshot(std::vector<std::int64_t>& state) const override;
   void fast_forward(Time by, std::int64_t times, const CarriedBytes& carried_before) override;
+
+  /// How often a full link was let be by its leeway.
+  std::uint64_t let_be() const { return shares_.let_be(); }
 
   void on_event(std::uint64_t what) override;
   void on_end_of_instant() override;

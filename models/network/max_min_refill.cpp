@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <utility>
+
 #include "models/network/max_min_shares.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -17,17 +20,17 @@
 // known), less that unit. Up to the level that this gives them, the link freezes nothing, rounding included, since
 // flows that wait take no more than their old rates before. It is opened at that level, if flows still rise then;
 // otherwise what has changed is all that there is to count.
+//
+// With a leeway full links are let be, too, as long as what they leave unused is not more than that: flows that fall on
+// them make it more, and flows that rise share it as on any watched link, up to the link's level, at which it holds
+// them. A link that such flows press upon, because they have used it up, keeps half of its leeway when it is filled
+// anew: else the next that rises a little would have it opened again.
 
 namespace athanor {
 
 void MaxMinShares::begin_refill() {
-  for (const ConnectionId c : stopping_) {
-    leave(c);
-    const Flow& flow = flows_[c];
-    for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
-      const Link& link = links_[uses_[u].link];
-      if (link.level != kNoLevel) { summon(uses_[u].link, link.level); }
-    }
+  for (const LinkIndex l : relieved_) {
+    if (is_full(l)) { summon(l, links_[l].level); }
   }
   for (const ConnectionId c : starting_) {
     enter(c);
@@ -49,11 +52,13 @@ void MaxMinShares::summon_links_of(const Flow& flow) {
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
     const Use use = uses_[u];
     Link& link = links_[use.link];
-    if (watches(use.link)) {
+    const FineRate fair = link.capacity / link.flows;
+    const FineRate room = link.capacity - link.used - link.flows;
+    if ((link.level == kNoLevel || room / use.flows >= fair) && watches(use.link)) {
       rise_on(use.link, 0, use.flows);
     } else if (link.filling == Filling::settled) {
       link.filling = Filling::summoned;
-      summon(use.link, link.capacity / link.flows);
+      summon(use.link, fair);
     }
   }
 }
@@ -63,7 +68,7 @@ void MaxMinShares::refill() {
   while (const std::vector<Turn>* turns = next_turns()) { run_stage(turns->front().level); }
   finish_refill();
   starting_.clear();
-  stopping_.clear();
+  relieved_.clear();
 }
 
 /// Whether the front turn is one; otherwise it has been taken out, or put where its link has risen to.
@@ -76,7 +81,7 @@ bool MaxMinShares::front_stands(std::vector<Turn>& turns) {
     heap_pop(turns);
     return false;
   }
-  const FineRate fair = link.remaining / link.unfrozen;
+  const FineRate fair = fill_level(link);
   if (fair == turn.level) { return true; }
   link.turn = fair;
   heap_sink(turns, 0, Turn{fair, turn.id, Kind::fill_link});
@@ -129,7 +134,7 @@ void MaxMinShares::collect(FineRate level) {
     switch (turn.kind) {
       case Kind::open_link:
         --unsettled_;
-        if (links_[LinkIndex{turn.id}].filling <= Filling::summoned) { open_link(LinkIndex{turn.id}, level); }
+        if (links_[LinkIndex{turn.id}].filling != Filling::open) { open_link(LinkIndex{turn.id}, level); }
         break;
       case Kind::fill_link: fill_link(LinkIndex{turn.id}, level); break;
       case Kind::held_flows: make_due(LinkIndex{turn.id}); break;
@@ -142,7 +147,7 @@ void MaxMinShares::collect(FineRate level) {
 void MaxMinShares::fill_link(LinkIndex l, FineRate level) {
   links_[l].turn = kNoLevel;
   if (links_[l].filling == Filling::watched) {
-    open_link(l, level);
+    open_pressed_link(l, level);
   } else {
     full_.push_back(l);
   }
@@ -155,7 +160,13 @@ void MaxMinShares::make_due(LinkIndex holder) {
   first = kNoConnection;
 }
 
-void MaxMinShares::open_link(LinkIndex l, FineRate level) {
+/// The link has no more room for flows that rise.
+void MaxMinShares::open_pressed_link(LinkIndex l, FineRate level) {
+  open_link(l, level, lenient_ && is_full(l) ? leeways_[l].most / 2 : 0);
+}
+
+/// `kept`: of what the link has beyond that level, not to be given out.
+void MaxMinShares::open_link(LinkIndex l, FineRate level, FineRate kept) {
   Link& link = links_[l];
   if (link.filling != Filling::watched) { filled_.push_back(l); }
   link.filling = Filling::open;
@@ -178,6 +189,10 @@ void MaxMinShares::open_link(LinkIndex l, FineRate level) {
     }
   }
   link.candidates = static_cast<std::uint32_t>(candidates_.size()) - link.first_candidate;
+  if (kept > 0) {
+    leeways_[l].kept = std::clamp<FineRate>(link.remaining - level * link.unfrozen, 0, kept);
+    link.remaining -= leeways_[l].kept;
+  }
   if (link.unfrozen > 0) { push_fill(l, turns_); }
 }
 
@@ -202,15 +217,20 @@ void MaxMinShares::wait(ConnectionId connection, FineRate level) {
 
 void MaxMinShares::push_fill(LinkIndex l, std::vector<Turn>& turns) {
   Link& link = links_[l];
-  link.turn = link.remaining / link.unfrozen;
+  link.turn = fill_level(link);
   heap_push(turns, Turn{link.turn, l.value, Kind::fill_link});
+}
+
+/// A full link without a leeway has nothing to spare.
+bool MaxMinShares::may_watch(const Link& link) const {
+  return (lenient_ || link.level == kNoLevel) && link.capacity - link.used >= link.flows;
 }
 
 /// Whether the link is watched: from now on, if it may be.
 bool MaxMinShares::watches(LinkIndex l) {
   Link& link = links_[l];
   if (link.filling != Filling::settled) { return link.filling == Filling::watched; }
-  if (link.level != kNoLevel || link.capacity - link.used < link.flows) { return false; }
+  if (!may_watch(link)) { return false; }
   filled_.push_back(l);
   link.filling = Filling::watched;
   link.remaining = link.capacity - link.used - link.flows;
@@ -223,7 +243,7 @@ void MaxMinShares::rise_on(LinkIndex l, FineRate old_rate, std::uint32_t flows) 
   Link& link = links_[l];
   link.remaining += old_rate * flows;
   link.unfrozen += flows;
-  if (link.remaining / link.unfrozen < link.turn) { push_fill(l, threats_); }
+  if (fill_level(link) < link.turn) { push_fill(l, threats_); }
 }
 
 void MaxMinShares::rise(ConnectionId connection, FineRate level) {
@@ -235,9 +255,20 @@ void MaxMinShares::rise(ConnectionId connection, FineRate level) {
     if (watches(use.link)) {
       rise_on(use.link, flow.rate, use.flows);
     } else {
-      open_link(use.link, level);
+      open_pressed_link(use.link, level);
     }
   }
+}
+
+/// Whether the link may be let be though a flow of it has so much less. Requires that it is not open.
+bool MaxMinShares::absorbs_fall(LinkIndex l, FineRate fall) {
+  Link& link = links_[l];
+  if (!lenient_ || link.level == kNoLevel || link.filling == Filling::summoned) { return false; }
+  link.used -= fall;
+  if (link.filling == Filling::watched) { link.remaining += fall; }
+  if (is_overdue(l)) { return false; }
+  ++let_be_;
+  return true;
 }
 
 /// A link that holds the flow at this level: a settled one that did before, or a refilled one that has filled up.
@@ -278,9 +309,10 @@ void MaxMinShares::freeze(ConnectionId connection, FineRate level, LinkIndex hol
     if (link.filling == Filling::open || (rose && link.filling == Filling::watched)) {
       link.remaining -= level * use.flows;
       link.unfrozen -= use.flows;
-    } else if (level == old_rate) {
+      link.used += (level - old_rate) * use.flows;
+    } else if (level == old_rate || absorbs_fall(use.link, (old_rate - level) * use.flows)) {
       continue;
-    } else if (watches(use.link)) {
+    } else if (!is_full(use.link) && watches(use.link)) {
       link.remaining -= (level - old_rate) * use.flows;
     } else {
       open_link(use.link, level);
@@ -301,6 +333,7 @@ void MaxMinShares::finish_refill() {
             -link.remaining);
     const FineRate spared = link.filling == Filling::watched ? link.flows : 0;
     link.used = link.capacity - link.remaining - spared;
+    if (lenient_) { link.used -= std::exchange(leeways_[l].kept, 0); }
     link.filling = Filling::settled;
     link.turn = kNoLevel;
   }
