@@ -37,7 +37,7 @@ FabricNetwork::FabricNetwork(Simulator& simulator, const FabricConnections& conn
   MoveListener& above = is_paired() ? static_cast<MoveListener&>(pairs_) : listener;
   switch (options.level) {
     case NetworkLevel::ideal: beneath_ = std::make_unique<IdealNetwork>(simulator, carried.graph, above); break;
-    case NetworkLevel::flow: 
+    case NetworkLevel::flow:
       beneath_ = std::make_unique<FlowNetwork>(simulator, carried.graph, above, options.skip_error);
       break;
     case NetworkLevel::packet:

@@ -15,16 +15,16 @@
 // other links too. So work is done only for what is connected to the change, above the level of the change, and
 // ends where a link's level comes out as it was.
 //
-// A link that was not full, with a unit left for each flow, is not opened when one of its flows begins to differ, but
-// watched: flows that rise share what all others leave of it at their old rates (or at their new ones, once those are
-// known), less that unit. Up to the level that this gives them, the link freezes nothing, rounding included, since
-// flows that wait take no more than their old rates before. It is opened at that level, if flows still rise then;
-// otherwise what has changed is all that there is to count.
+// A link that was not full is not opened when one of its flows begins to differ. Flows that fall leave more of it.
+// Where flows rise, and a unit is left for each flow, it is watched: they share what all others leave of it at their
+// old rates (or at their new ones, once those are known), less that unit. Up to the level that this gives them, the
+// link freezes nothing, rounding included, since flows that wait take no more than their old rates before. It is opened
+// at that level, if flows still rise then; otherwise what has changed is all that there is to count.
 //
 // With a leeway full links are let be, too, as long as what they leave unused is not more than that: flows that fall on
 // them make it more, and flows that rise share it as on any watched link, up to the link's level, at which it holds
-// them. A link that such flows press upon, because they have used it up, keeps half of its leeway when it is filled
-// anew: else the next that rises a little would have it opened again.
+// them. A link that is opened because such flows have used its leeway up, or left more, keeps half of it when it is
+// filled anew: it can then bear most before it is opened again.
 
 namespace athanor {
 
@@ -53,8 +53,9 @@ void MaxMinShares::summon_links_of(const Flow& flow) {
     const Use use = uses_[u];
     Link& link = links_[use.link];
     const FineRate fair = link.capacity / link.flows;
-    const FineRate room = link.capacity - link.used - link.flows;
-    if ((link.level == kNoLevel || room / use.flows >= fair) && watches(use.link)) {
+    // A full link that would have to be opened below that level has more to go through than one that is summoned.
+    const bool has_room = !is_full(use.link) || link.capacity - link.used - link.flows >= fair * use.flows;
+    if (link.filling == Filling::watched || (has_room && watches(use.link))) {
       rise_on(use.link, 0, use.flows);
     } else if (link.filling == Filling::settled) {
       link.filling = Filling::summoned;
@@ -147,7 +148,7 @@ void MaxMinShares::collect(FineRate level) {
 void MaxMinShares::fill_link(LinkIndex l, FineRate level) {
   links_[l].turn = kNoLevel;
   if (links_[l].filling == Filling::watched) {
-    open_pressed_link(l, level);
+    open_link(l, level, kept_by(l));
   } else {
     full_.push_back(l);
   }
@@ -158,11 +159,6 @@ void MaxMinShares::make_due(LinkIndex holder) {
   ConnectionId& first = links_[holder].waiting;
   for (ConnectionId c = first; c != kNoConnection; c = next_waiting_[c]) { due_.push_back(c); }
   first = kNoConnection;
-}
-
-/// The link has no more room for flows that rise.
-void MaxMinShares::open_pressed_link(LinkIndex l, FineRate level) {
-  open_link(l, level, lenient_ && is_full(l) ? leeways_[l].most / 2 : 0);
 }
 
 /// `kept`: of what the link has beyond that level, not to be given out.
@@ -255,17 +251,19 @@ void MaxMinShares::rise(ConnectionId connection, FineRate level) {
     if (watches(use.link)) {
       rise_on(use.link, flow.rate, use.flows);
     } else {
-      open_pressed_link(use.link, level);
+      open_link(use.link, level, kept_by(use.link));
     }
   }
 }
 
-/// Whether the link may be let be though a flow of it has so much less. Requires that it is not open.
+/// Whether the link may be let be though a flow of it has so much less: it has room, or a leeway for that. Requires
+/// that it is not open.
 bool MaxMinShares::absorbs_fall(LinkIndex l, FineRate fall) {
   Link& link = links_[l];
-  if (!lenient_ || link.level == kNoLevel || link.filling == Filling::summoned) { return false; }
+  if (link.filling == Filling::summoned) { return false; }
   link.used -= fall;
   if (link.filling == Filling::watched) { link.remaining += fall; }
+  if (link.level == kNoLevel) { return true; }
   if (is_overdue(l)) { return false; }
   ++let_be_;
   return true;
@@ -310,12 +308,8 @@ void MaxMinShares::freeze(ConnectionId connection, FineRate level, LinkIndex hol
       link.remaining -= level * use.flows;
       link.unfrozen -= use.flows;
       link.used += (level - old_rate) * use.flows;
-    } else if (level == old_rate || absorbs_fall(use.link, (old_rate - level) * use.flows)) {
-      continue;
-    } else if (!is_full(use.link) && watches(use.link)) {
-      link.remaining -= (level - old_rate) * use.flows;
-    } else {
-      open_link(use.link, level);
+    } else if (level != old_rate && !absorbs_fall(use.link, (old_rate - level) * use.flows)) {
+      open_link(use.link, level, kept_by(use.link));
     }
   }
 }

@@ -26,8 +26,8 @@ constexpr FineRate kFinePerByte = 1'024;
 ///
 /// With a leeway above 0 a link that holds flows may leave up to that part of its rate unused. So what stops, starts or
 /// gets another rate changes nothing beyond the links where it adds up to more than that. The rates are then at every
-/// moment the fair ones of links of which each is slower by its leeway at most. They hang on what came before, and where
-/// several things happen at one instant on the numbers of connections, too.
+/// moment the fair ones of links of which each is slower by its leeway at most. They hang on what came before, and
+/// where several things happen at one instant on the numbers of connections, too.
 class MaxMinShares {
  public:
   /// Throws SimulationError("link-too-fast", ...) above 4 PB/s. Requires a graph whose indices and rates are valid, and
@@ -173,7 +173,8 @@ class MaxMinShares {
   void fill_link(LinkIndex link, FineRate level);
   void make_due(LinkIndex holder);
   void open_link(LinkIndex link, FineRate level, FineRate kept = 0);
-  void open_pressed_link(LinkIndex link, FineRate level);
+  /// What a link that is opened for flows that rise or fall a little is to leave unused.
+  FineRate kept_by(LinkIndex link) const { return lenient_ && is_full(link) ? leeways_[link].most / 2 : 0; }
   void wait(ConnectionId connection, FineRate level);
   bool may_watch(const Link& link) const;
   bool watches(LinkIndex link);
@@ -195,8 +196,8 @@ class MaxMinShares {
   IdVector<ConnectionId, ConnectionId> next_waiting_;  ///< in the list of its holder
   IdVector<ConnectionId, Limit> limits_;
   IdVector<LinkIndex, Link> links_;
-  bool lenient_;                           ///< there is a leeway
-  IdVector<LinkIndex, Leeway> leeways_;    ///< empty where there is none
+  bool lenient_;                         ///< there is a leeway
+  IdVector<LinkIndex, Leeway> leeways_;  ///< empty where there is none
   std::uint64_t let_be_ = 0;
   std::vector<Use> uses_;
   std::vector<std::uint32_t> places_;  ///< of each use in members_
@@ -205,8 +206,8 @@ class MaxMinShares {
   std::vector<ConnectionId> changed_;
   std::vector<ConnectionId> starting_;  ///< connections that begin and need a refilling
   std::vector<LinkIndex> relieved_;     ///< full links that flows have left
-  std::vector<Turn> turns_;    ///< heap, of all but watched links
-  std::vector<Turn> threats_;  ///< heap, of watched links: hardly any of them comes
+  std::vector<Turn> turns_;             ///< heap, of all but watched links
+  std::vector<Turn> threats_;           ///< heap, of watched links: hardly any of them comes
   std::vector<ConnectionId> candidates_;
   std::size_t unsettled_ = 0;          ///< flows that wait or rise, and links that are to be opened
   std::vector<LinkIndex> filled_;      ///< links that are watched or open

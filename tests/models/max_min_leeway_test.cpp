@@ -1,0 +1,78 @@
+#include <doctest/doctest.h>
+
+#include "models/network/flow_network.hpp"
+#include "tests/models/naive_max_min.hpp"
+
+namespace athanor::test {
+
+using namespace literals;
+
+namespace {
+
+/// How much of a link flows may share with each other at most, and who does: on each a flow is held by a link on which
+/// it is among the fastest, or by its cap. These are the fair rates of links that are as fast as what is used of them.
+void check_fair(const MaxMinShares& shares, const FlowGraph& plan, const std::vector<bool>& active, Ratio leeway) {
+  IdVector<LinkIndex, FineRate> used(plan.links.size());
+  IdVector<LinkIndex, FineRate> fastest(plan.links.size());
+  IdVector<LinkIndex, FineRate> flows(plan.links.size());
+  const auto for_uses = [&plan](ConnectionId c, const auto& visit) {
+    const FlowGraph::Connection& connection = plan.connections[c];
+    for (std::uint32_t u = 0; u < connection.uses; ++u) { visit(plan.uses[connection.first_use + u]); }
+  };
+  for (const ConnectionId c : plan.connections.ids()) {
+    if (!active[c.value]) { continue; }
+    for_uses(c, [&](const FlowGraph::Use& use) {
+      used[use.link] += shares.rate(c) * use.flows;
+      flows[use.link] += use.flows;
+      fastest[use.link] = std::max(fastest[use.link], shares.rate(c));
+    });
+  }
+  for (const LinkIndex l : plan.links.ids()) {
+    const FineRate capacity = plan.links[l].rate.count() * kFinePerByte;
+    CHECK(shares.used(l) == used[l]);
+    CHECK(used[l] <= capacity);
+    const FineRate least = capacity - scaled_down(plan.links[l].rate, leeway).count() * kFinePerByte - flows[l];
+    if (shares.is_full(l)) { CHECK(used[l] >= least); }
+  }
+  for (const ConnectionId c : plan.connections.ids()) {
+    if (!active[c.value]) { continue; }
+    bool held = shares.rate(c) == plan.connections[c].cap.count() * kFinePerByte;
+    for_uses(
+        c, [&](const FlowGraph::Use& use) { held |= shares.is_full(use.link) && fastest[use.link] == shares.rate(c); });
+    CHECK(held);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("with a leeway rates are at every moment the fair ones of links that are slower by no more than it") {
+  Random random(41);
+  std::uint64_t let_be = 0;
+  for (int system = 0; system < 400; ++system) {
+    CAPTURE(system);
+    const FlowGraph plan = random_plan(random, 9, 60, 1'000'000, 1'000'000'000, system % 3 == 0 ? 3 : 1);
+    const Ratio leeway{1 << (system % 5), 100};
+    MaxMinShares shares(plan, leeway);
+    std::vector<bool> active(plan.connections.size());
+    for (int round = 0; round < 40; ++round) {
+      const std::int64_t changes = random.between(0, round % 8 == 0 ? 30 : 2);
+      for (std::int64_t k = 0; k < changes; ++k) {
+        const auto c = static_cast<std::uint32_t>(random.between(0, static_cast<std::int64_t>(active.size()) - 1));
+        active[c] = !active[c];
+        active[c] ? shares.start(ConnectionId{c}) : shares.stop(ConnectionId{c});
+      }
+      std::vector<FineRate> before;
+      for (const ConnectionId c : plan.connections.ids()) { before.push_back(shares.rate(c)); }
+      const std::vector<ConnectionId> changed = shares.update();
+      check_fair(shares, plan, active, leeway);
+      for (const ConnectionId c : plan.connections.ids()) {
+        const bool told = std::find(changed.begin(), changed.end(), c) != changed.end();
+        if (active[c.value]) { CHECK(told == (before[c.value] != shares.rate(c))); }
+      }
+    }
+    let_be += shares.let_be();
+  }
+  CHECK(let_be > 1000);
+}
+
+}  // namespace athanor::test
