@@ -214,6 +214,7 @@ void FlowNetwork::snapshot(std::vector<std::int64_t>& state) const {
     state.push_back(self.rate);
     state.push_back(self.grain > Bytes::zero() ? self.grains - self.delivered : 0);
   }
+  shares_.snapshot(state);
   grains_.snapshot(simulator_.now(), state);
   deliveries_.snapshot(simulator_.now(), state);
 }

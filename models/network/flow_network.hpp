@@ -26,9 +26,6 @@ class FlowNetwork final : public Network, public Actor {
   void snapshot(std::vector<std::int64_t>& state) const override;
   void fast_forward(Time by, std::int64_t times, const CarriedBytes& carried_before) override;
 
-  /// How often a full link was let be by its leeway.
-  std::uint64_t let_be() const { return shares_.let_be(); }
-
   void on_event(std::uint64_t what) override;
   void on_end_of_instant() override;
 

@@ -156,6 +156,11 @@ void MaxMinShares::start_beside(ConnectionId connection) {
   changed_.push_back(connection);
 }
 
+void MaxMinShares::snapshot(std::vector<std::int64_t>& state) const {
+  if (!lenient_) { return; }
+  for (const Link& link : links_) { state.push_back(link.level); }
+}
+
 const std::vector<ConnectionId>& MaxMinShares::update() {
   changed_.clear();
   for (const ConnectionId c : toggled_) {

@@ -53,6 +53,9 @@ class MaxMinShares {
   /// How often a full link was let be by its leeway.
   std::uint64_t let_be() const { return let_be_; }
 
+  /// Appends what the next update hangs on beside the rates: with a leeway, which links are full, and at what level.
+  void snapshot(std::vector<std::int64_t>& state) const;
+
   /// Calls visit(connection, flows) for every connection of the graph that uses the link, active or not; for none where
   /// the link is slack.
   template <class Visit>

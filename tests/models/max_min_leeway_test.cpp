@@ -45,6 +45,67 @@ void check_fair(const MaxMinShares& shares, const FlowGraph& plan, const std::ve
 
 }  // namespace
 
+namespace {
+
+/// Messages over random paths of three of so many links of one rate, all from the start or one after the other.
+struct RandomTraffic {
+  FlowGraph plan;
+  std::vector<Time> starts;
+  std::vector<Bytes> sizes;
+};
+
+RandomTraffic random_traffic(Random& random, std::uint32_t links, std::uint32_t messages, Time within) {
+  RandomTraffic traffic{links_of(std::vector<Bandwidth>(links, 10_GBps)), {}, {}};
+  const auto any_link = [&] { return static_cast<std::uint32_t>(random.between(0, links / 3 - 1)); };
+  for (std::uint32_t m = 0; m < messages; ++m) {
+    add_connection(traffic.plan, {{any_link()}, {links / 3 + any_link()}, {2 * (links / 3) + any_link()}});
+    traffic.starts.push_back(within == 0_ps ? 0_ps : Time{random.between(0, within.count())});
+    traffic.sizes.push_back(1_MiB + Bytes{random.between(0, 63 << 20)});
+  }
+  return traffic;
+}
+
+std::vector<Time> ends_of(const RandomTraffic& traffic, Ratio leeway) {
+  Simulator simulator;
+  Script script(simulator);
+  Log log(simulator, traffic.plan.connections.size());
+  FlowNetwork network(simulator, traffic.plan, log, leeway);
+  for (std::uint32_t m = 0; m < traffic.sizes.size(); ++m) {
+    script.at(traffic.starts[m], [&network, &traffic, m] { network.move(ConnectionId{m}, traffic.sizes[m]); });
+  }
+  simulator.run();
+  std::vector<Time> ends;
+  for (std::uint32_t m = 0; m < traffic.sizes.size(); ++m) { ends.push_back(log.of[m].delivered.front()); }
+  return ends;
+}
+
+}  // namespace
+
+TEST_CASE("with a leeway messages take about as much longer at most, and less than that in the mean") {
+  Random random(43);
+  for (int system = 0; system < 24; ++system) {
+    const Ratio leeway{1 << (system % 4), 200};
+    const Time within{system % 2 == 0 ? 0 : 40'000'000'000};
+    const RandomTraffic traffic = random_traffic(random, system % 3 == 0 ? 18 : 90, 600, within);
+    CAPTURE(to_double(leeway));
+    const std::vector<Time> exact = ends_of(traffic, {0, 1});
+    const std::vector<Time> ends = ends_of(traffic, leeway);
+    std::vector<double> errors;
+    double sum = 0;
+    double worst = 0;
+    for (std::size_t m = 0; m < ends.size(); ++m) {
+      const double took = seconds(exact[m] - traffic.starts[m]);
+      const double error = seconds(ends[m] - exact[m]) / took / to_double(leeway);
+      errors.push_back(std::abs(error));
+      sum += error;
+      worst = std::max(worst, std::abs(error));
+    }
+    std::sort(errors.begin(), errors.end());
+    const double last = seconds(*std::max_element(ends.begin(), ends.end())) / seconds(*std::max_element(exact.begin(), exact.end()));
+    MESSAGE(to_double(leeway), " within ", within.count(), " mean ", sum / 600, " p50 ", errors[300], " p99 ", errors[594], " worst ", worst, " last ", (last - 1)/to_double(leeway));
+  }
+}
+
 TEST_CASE("with a leeway rates are at every moment the fair ones of links that are slower by no more than it") {
   Random random(41);
   std::uint64_t let_be = 0;
