@@ -52,8 +52,10 @@ std::string settled_text(const Settled& settled, Ratio skip_error) {
 
 std::string leeway_text(const NetworkSettings& network) {
   if (network.level != NetworkLevel::flow || network.skip_error == Ratio{0, 1}) { return ""; }
-  return fmt::format("links that flows share may leave up to {:g} % of their rate unused: about as much error at most",
-                     to_double(network.skip_error) * 100);
+  const double percent = to_double(network.skip_error) * 100;
+  return fmt::format(
+      "links that flows share may leave up to {:g} % of their rate unused: about {:g} % of error at most", percent / 2,
+      percent);
 }
 
 void put_skips(std::uint64_t simulated, const SkipCounters& skips, Record& record) {
