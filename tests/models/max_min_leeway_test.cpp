@@ -9,9 +9,9 @@ using namespace literals;
 
 namespace {
 
-/// No link carries more than its rate, a full one leaves no more than its leeway (and less than a unit for each flow), and
-/// what holds each flow back is its cap or a full link on which nobody is faster: these are the fair rates of full links
-/// that are as fast as what is used of them.
+/// No link carries more than its rate, a full one leaves no more than its leeway (and less than a unit for each flow),
+/// and what holds each flow back is its cap or a full link on which nobody is faster: these are the fair rates of full
+/// links that are as fast as what is used of them.
 void check_fair(const MaxMinShares& shares, const FlowGraph& plan, const std::vector<bool>& active, Ratio leeway) {
   IdVector<LinkIndex, FineRate> used(plan.links.size());
   IdVector<LinkIndex, FineRate> fastest(plan.links.size());
