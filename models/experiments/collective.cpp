@@ -154,6 +154,7 @@ std::vector<std::string> notes_of(const CollectiveSetup& setup, const Run& run, 
   if (result.simulated.settled.any()) {
     notes.push_back(settled_text(result.simulated.settled, run.platform.network.skip_error));
   }
+  if (std::string text = leeway_text(run.platform.network); !text.empty()) { notes.push_back(std::move(text)); }
   if (!setup.mpi) { return notes; }
   const std::string note = mpi_note(*setup.mpi, setup.request(run.platform, run.size, {}));
   if (!note.empty()) { notes.push_back(note); }

@@ -50,6 +50,14 @@ std::string settled_text(const Settled& settled, Ratio skip_error) {
                      to_double(skip_error) * 100);
 }
 
+std::string leeway_text(const NetworkSettings& network) {
+  if (network.level != NetworkLevel::flow || network.skip_error == Ratio{0, 1}) { return ""; }
+  const double percent = to_double(network.skip_error) * 100;
+  return fmt::format(
+      "links that flows share may leave up to {:g} % of their rate unused: about {:g} % of error at most", percent / 2,
+      percent);
+}
+
 void put_skips(std::uint64_t simulated, const SkipCounters& skips, Record& record) {
   record.put(kSkipped, {{"data", skips.packets},
                         {"skips", skips.skips},

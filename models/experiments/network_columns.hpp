@@ -39,6 +39,9 @@ std::string settled_text(const Settled& settled, Ratio skip_error);
 /// What was skipped beside so many data packets that were simulated; errors are those of the sample that was checked.
 void put_skips(std::uint64_t simulated, const SkipCounters& skips, Record& record);
 
+/// A note of what links may leave unused at the level of flows (MaxMinShares); "": nothing.
+std::string leeway_text(const NetworkSettings& network);
+
 /// Puts what became of packets, where they were simulated. `remark`: as a line of text, too.
 void put_packets(const std::optional<PacketCounters>& packets, bool remark, Record& record);
 

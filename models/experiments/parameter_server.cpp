@@ -137,6 +137,7 @@ std::vector<Record> ParameterServerExperiment::run(const Run& run) const {
   record.put(kSeed, platform.seed);
   put_busiest_link(result.network.loads, *platform.cluster->fabric, result.network.observed, record);
   put_packets(result.network.packets, true, record);
+  if (const std::string text = leeway_text(platform.network); !text.empty()) { record.remarks.push_back(text); }
   record.effort = fmt::format("{} events", result.events);
   return {record};
 }

@@ -160,6 +160,7 @@ std::vector<Record> TrafficExperiment::run(const Run& run) const {
   if (summary.completion) { put_completion(*summary.completion, record); }
   put_busiest_link(simulated.network.loads, fabric, simulated.network.observed, record);
   put_packets(simulated.network.packets, true, record);
+  if (const std::string text = leeway_text(platform.network); !text.empty()) { record.remarks.push_back(text); }
   const std::string label = fmt::format("{},{},{}", csv_field(run.head.string(kCase)), run.size.count(), variant());
   record.ports = port_lines(label, simulated.network.ports, fabric, simulated.network.observed);
   if (run.options.flows) { record.flows = flow_lines(matrix, simulated, run); }

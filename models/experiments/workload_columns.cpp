@@ -154,6 +154,9 @@ void put_skipped_packets(const CollectiveTimer& timer, Record& record) {
 void add_workload_notes(const WorkloadResult& result, const CollectiveTimer& timer, const Platform& platform,
                         std::vector<std::string>& notes) {
   if (timer.settled().any()) { notes.push_back(settled_text(timer.settled(), platform.network.skip_error)); }
+  if (std::string text = leeway_text(platform.network); !text.empty() && !result.estimates.empty()) {
+    notes.push_back(std::move(text));
+  }
   const auto any = [&](auto is) { return std::any_of(result.estimates.begin(), result.estimates.end(), is); };
   if (any([](const CallEstimate& each) { return each.extrapolated; })) {
     notes.push_back(fmt::format("extrapolated: some collectives are outside what the profile {} was fitted in",

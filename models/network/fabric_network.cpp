@@ -11,6 +11,11 @@ namespace athanor {
 
 namespace {
 
+/// What links may leave unused: half of the error, since single flows are off by up to about twice as much as links.
+Ratio leeway_of(const NetworkOptions& options) {
+  return {options.skip_error.numerator, 2 * options.skip_error.denominator};
+}
+
 /// The connections whose queue pairs keep to `rate` where they cross the network.
 FabricConnections kept_to(Bandwidth rate, FabricConnections connections, const Fabric& fabric) {
   for (FlowGraph::Connection& pair : connections.graph.connections) {
@@ -37,7 +42,9 @@ FabricNetwork::FabricNetwork(Simulator& simulator, const FabricConnections& conn
   MoveListener& above = is_paired() ? static_cast<MoveListener&>(pairs_) : listener;
   switch (options.level) {
     case NetworkLevel::ideal: beneath_ = std::make_unique<IdealNetwork>(simulator, carried.graph, above); break;
-    case NetworkLevel::flow: beneath_ = std::make_unique<FlowNetwork>(simulator, carried.graph, above); break;
+    case NetworkLevel::flow:
+      beneath_ = std::make_unique<FlowNetwork>(simulator, carried.graph, above, leeway_of(options));
+      break;
     case NetworkLevel::packet:
       layout_ = packet_topology(carried, fabric, options.packet);
       const std::uint32_t threads = threads_hindrance(options).empty() ? options.threads : 1;

@@ -21,11 +21,11 @@ Time time_for(Wide parts, FineRate rate) {
 }
 }  // namespace
 
-FlowNetwork::FlowNetwork(Simulator& simulator, const FlowGraph& graph, MoveListener& listener)
+FlowNetwork::FlowNetwork(Simulator& simulator, const FlowGraph& graph, MoveListener& listener, Ratio leeway)
     : simulator_(simulator),
       listener_(listener),
       skipped_(graph.links.size()),
-      shares_(graph),
+      shares_(graph, leeway),
       queues_(graph.connections.size()),
       self_(simulator.add(*this)),
       completions_(graph.connections.size()),
@@ -214,6 +214,7 @@ void FlowNetwork::snapshot(std::vector<std::int64_t>& state) const {
     state.push_back(self.rate);
     state.push_back(self.grain > Bytes::zero() ? self.grains - self.delivered : 0);
   }
+  shares_.snapshot(state);
   grains_.snapshot(simulator_.now(), state);
   deliveries_.snapshot(simulator_.now(), state);
 }

@@ -17,8 +17,8 @@ namespace athanor {
 class FlowNetwork final : public Network, public Actor {
  public:
   /// Borrows the simulator and the listener. Requires a graph whose indices, rates and latencies are valid.
-  /// Throws SimulationError("link-too-fast", ...) for a link above 4 PB/s.
-  FlowNetwork(Simulator& simulator, const FlowGraph& graph, MoveListener& listener);
+  /// Throws SimulationError("link-too-fast", ...) for a link above 4 PB/s. `leeway`: as of MaxMinShares.
+  FlowNetwork(Simulator& simulator, const FlowGraph& graph, MoveListener& listener, Ratio leeway = {0, 1});
 
   void move(ConnectionId connection, Bytes size) override;
   /// Whole bytes of each message so far; costs time in proportion to the connections that use the link.

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <utility>
+
 #include "models/network/max_min_shares.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -12,22 +15,22 @@
 // other links too. So work is done only for what is connected to the change, above the level of the change, and
 // ends where a link's level comes out as it was.
 //
-// A link that was not full, with a unit left for each flow, is not opened when one of its flows begins to differ, but
-// watched: flows that rise share what all others leave of it at their old rates (or at their new ones, once those are
-// known), less that unit. Up to the level that this gives them, the link freezes nothing, rounding included, since
-// flows that wait take no more than their old rates before. It is opened at that level, if flows still rise then;
-// otherwise what has changed is all that there is to count.
+// A link that was not full is not opened when one of its flows begins to differ. Flows that fall leave more of it.
+// Where flows rise, and a unit is left for each flow, it is watched: they share what all others leave of it at their
+// old rates (or at their new ones, once those are known), less that unit. Up to the level that this gives them, the
+// link freezes nothing, rounding included, since flows that wait take no more than their old rates before. It is opened
+// at that level, if flows still rise then; otherwise what has changed is all that there is to count.
+//
+// With a leeway full links are let be, too, as long as what they leave unused is not more than that: flows that fall on
+// them make it more, and flows that rise share it as on any watched link, up to the link's level, at which it holds
+// them. A link that is opened because such flows have used its leeway up, or left more, keeps half of it when it is
+// filled anew: it can then bear most before it is opened again.
 
 namespace athanor {
 
 void MaxMinShares::begin_refill() {
-  for (const ConnectionId c : stopping_) {
-    leave(c);
-    const Flow& flow = flows_[c];
-    for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
-      const Link& link = links_[uses_[u].link];
-      if (link.level != kNoLevel) { summon(uses_[u].link, link.level); }
-    }
+  for (const LinkIndex l : relieved_) {
+    if (is_full(l)) { summon(l, links_[l].level); }
   }
   for (const ConnectionId c : starting_) {
     enter(c);
@@ -49,11 +52,14 @@ void MaxMinShares::summon_links_of(const Flow& flow) {
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
     const Use use = uses_[u];
     Link& link = links_[use.link];
-    if (watches(use.link)) {
+    const FineRate fair = link.capacity / link.flows;
+    // A full link that would have to be opened below that level has more to go through than one that is summoned.
+    const bool has_room = !is_full(use.link) || link.capacity - link.used - link.flows >= fair * use.flows;
+    if (link.filling == Filling::watched || (has_room && watches(use.link))) {
       rise_on(use.link, 0, use.flows);
     } else if (link.filling == Filling::settled) {
       link.filling = Filling::summoned;
-      summon(use.link, link.capacity / link.flows);
+      summon(use.link, fair);
     }
   }
 }
@@ -63,7 +69,7 @@ void MaxMinShares::refill() {
   while (const std::vector<Turn>* turns = next_turns()) { run_stage(turns->front().level); }
   finish_refill();
   starting_.clear();
-  stopping_.clear();
+  relieved_.clear();
 }
 
 /// Whether the front turn is one; otherwise it has been taken out, or put where its link has risen to.
@@ -76,7 +82,7 @@ bool MaxMinShares::front_stands(std::vector<Turn>& turns) {
     heap_pop(turns);
     return false;
   }
-  const FineRate fair = link.remaining / link.unfrozen;
+  const FineRate fair = fill_level(link);
   if (fair == turn.level) { return true; }
   link.turn = fair;
   heap_sink(turns, 0, Turn{fair, turn.id, Kind::fill_link});
@@ -129,7 +135,7 @@ void MaxMinShares::collect(FineRate level) {
     switch (turn.kind) {
       case Kind::open_link:
         --unsettled_;
-        if (links_[LinkIndex{turn.id}].filling <= Filling::summoned) { open_link(LinkIndex{turn.id}, level); }
+        if (links_[LinkIndex{turn.id}].filling != Filling::open) { open_link(LinkIndex{turn.id}, level); }
         break;
       case Kind::fill_link: fill_link(LinkIndex{turn.id}, level); break;
       case Kind::held_flows: make_due(LinkIndex{turn.id}); break;
@@ -142,7 +148,7 @@ void MaxMinShares::collect(FineRate level) {
 void MaxMinShares::fill_link(LinkIndex l, FineRate level) {
   links_[l].turn = kNoLevel;
   if (links_[l].filling == Filling::watched) {
-    open_link(l, level);
+    open_link(l, level, kept_by(l));
   } else {
     full_.push_back(l);
   }
@@ -155,7 +161,8 @@ void MaxMinShares::make_due(LinkIndex holder) {
   first = kNoConnection;
 }
 
-void MaxMinShares::open_link(LinkIndex l, FineRate level) {
+/// `kept`: of what the link has beyond that level, not to be given out.
+void MaxMinShares::open_link(LinkIndex l, FineRate level, FineRate kept) {
   Link& link = links_[l];
   if (link.filling != Filling::watched) { filled_.push_back(l); }
   link.filling = Filling::open;
@@ -178,6 +185,10 @@ void MaxMinShares::open_link(LinkIndex l, FineRate level) {
     }
   }
   link.candidates = static_cast<std::uint32_t>(candidates_.size()) - link.first_candidate;
+  if (kept > 0) {
+    leeways_[l].kept = std::clamp<FineRate>(link.remaining - level * link.unfrozen, 0, kept);
+    link.remaining -= leeways_[l].kept;
+  }
   if (link.unfrozen > 0) { push_fill(l, turns_); }
 }
 
@@ -202,15 +213,20 @@ void MaxMinShares::wait(ConnectionId connection, FineRate level) {
 
 void MaxMinShares::push_fill(LinkIndex l, std::vector<Turn>& turns) {
   Link& link = links_[l];
-  link.turn = link.remaining / link.unfrozen;
+  link.turn = fill_level(link);
   heap_push(turns, Turn{link.turn, l.value, Kind::fill_link});
+}
+
+/// A full link without a leeway has nothing to spare.
+bool MaxMinShares::may_watch(const Link& link) const {
+  return (lenient_ || link.level == kNoLevel) && link.capacity - link.used >= link.flows;
 }
 
 /// Whether the link is watched: from now on, if it may be.
 bool MaxMinShares::watches(LinkIndex l) {
   Link& link = links_[l];
   if (link.filling != Filling::settled) { return link.filling == Filling::watched; }
-  if (link.level != kNoLevel || link.capacity - link.used < link.flows) { return false; }
+  if (!may_watch(link)) { return false; }
   filled_.push_back(l);
   link.filling = Filling::watched;
   link.remaining = link.capacity - link.used - link.flows;
@@ -223,7 +239,7 @@ void MaxMinShares::rise_on(LinkIndex l, FineRate old_rate, std::uint32_t flows) 
   Link& link = links_[l];
   link.remaining += old_rate * flows;
   link.unfrozen += flows;
-  if (link.remaining / link.unfrozen < link.turn) { push_fill(l, threats_); }
+  if (fill_level(link) < link.turn) { push_fill(l, threats_); }
 }
 
 void MaxMinShares::rise(ConnectionId connection, FineRate level) {
@@ -235,9 +251,22 @@ void MaxMinShares::rise(ConnectionId connection, FineRate level) {
     if (watches(use.link)) {
       rise_on(use.link, flow.rate, use.flows);
     } else {
-      open_link(use.link, level);
+      open_link(use.link, level, kept_by(use.link));
     }
   }
+}
+
+/// Whether the link may be let be though a flow of it has so much less: it has room, or a leeway for that. Requires
+/// that it is not open.
+bool MaxMinShares::absorbs_fall(LinkIndex l, FineRate fall) {
+  Link& link = links_[l];
+  if (link.filling == Filling::summoned) { return false; }
+  link.used -= fall;
+  if (link.filling == Filling::watched) { link.remaining += fall; }
+  if (link.level == kNoLevel) { return true; }
+  if (is_overdue(l)) { return false; }
+  ++let_be_;
+  return true;
 }
 
 /// A link that holds the flow at this level: a settled one that did before, or a refilled one that has filled up.
@@ -278,12 +307,9 @@ void MaxMinShares::freeze(ConnectionId connection, FineRate level, LinkIndex hol
     if (link.filling == Filling::open || (rose && link.filling == Filling::watched)) {
       link.remaining -= level * use.flows;
       link.unfrozen -= use.flows;
-    } else if (level == old_rate) {
-      continue;
-    } else if (watches(use.link)) {
-      link.remaining -= (level - old_rate) * use.flows;
-    } else {
-      open_link(use.link, level);
+      link.used += (level - old_rate) * use.flows;
+    } else if (level != old_rate && !absorbs_fall(use.link, (old_rate - level) * use.flows)) {
+      open_link(use.link, level, kept_by(use.link));
     }
   }
 }
@@ -301,6 +327,7 @@ void MaxMinShares::finish_refill() {
             -link.remaining);
     const FineRate spared = link.filling == Filling::watched ? link.flows : 0;
     link.used = link.capacity - link.remaining - spared;
+    if (lenient_) { link.used -= std::exchange(leeways_[l].kept, 0); }
     link.filling = Filling::settled;
     link.turn = kNoLevel;
   }

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "models/network/network.hpp"
+#include "sim/check.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
@@ -13,9 +14,10 @@ namespace {
 constexpr Bandwidth kFastest{4'000'000'000'000'000};
 }
 
-MaxMinShares::MaxMinShares(const FlowGraph& graph) {
+MaxMinShares::MaxMinShares(const FlowGraph& graph, Ratio leeway) : lenient_(leeway > Ratio{0, 1}) {
   check(graph);
-  add_links(graph);
+  require(leeway >= Ratio{0, 1} && leeway < Ratio{1, 1}, "a leeway of {}", to_double(leeway));
+  add_links(graph, leeway);
   flows_.reserve(graph.connections.size());
   standing_.reserve(graph.connections.size());
   limits_.reserve(graph.connections.size());
@@ -26,7 +28,7 @@ MaxMinShares::MaxMinShares(const FlowGraph& graph) {
   add_members();
 }
 
-void MaxMinShares::add_links(const FlowGraph& graph) {
+void MaxMinShares::add_links(const FlowGraph& graph, Ratio leeway) {
   links_.resize(graph.links.size());
   for (const LinkIndex l : links_.ids()) {
     const Bandwidth rate = graph.links[l].rate;
@@ -37,6 +39,7 @@ void MaxMinShares::add_links(const FlowGraph& graph) {
     }
     links_[l].capacity = rate.count() * kFinePerByte;
     links_[l].level = kNoLevel;
+    if (lenient_) { leeways_.push_back({.most = scaled_down(rate, leeway).count() * kFinePerByte}); }
   }
 }
 
@@ -118,18 +121,26 @@ bool MaxMinShares::fits(ConnectionId connection) const {
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
     const Link& link = links_[uses_[u].link];
     const FineRate wanted = limits_[connection].ceiling * uses_[u].flows + link.flows + uses_[u].flows;
-    if (link.active != 0 && link.used + wanted > link.capacity) { return false; }
+    if (link.active == 0) { continue; }
+    if (link.used + wanted > link.capacity || limits_[connection].ceiling > link.level) { return false; }
   }
   return true;
 }
 
-/// Whether some link of the flow holds other flows back, which would gain by its leaving.
-bool MaxMinShares::limits_others(const Flow& flow) const {
+/// Full links that others are on hold those back, who gain by its leaving.
+void MaxMinShares::stop_now(ConnectionId connection) {
+  leave(connection);
+  const Flow& flow = flows_[connection];
   for (std::uint32_t u = flow.first_use; u < flow.first_use + flow.uses; ++u) {
-    const Link& link = links_[uses_[u].link];
-    if (link.level != kNoLevel && link.active > 1) { return true; }
+    if (is_full(uses_[u].link)) { relieved_.push_back(uses_[u].link); }
   }
-  return false;
+}
+
+/// As far as their leeway allows it.
+void MaxMinShares::let_relieved_be() {
+  const std::size_t relieved = relieved_.size();
+  std::erase_if(relieved_, [this](LinkIndex l) { return !is_overdue(l); });
+  let_be_ += relieved - relieved_.size();
 }
 
 void MaxMinShares::start_beside(ConnectionId connection) {
@@ -145,17 +156,19 @@ void MaxMinShares::start_beside(ConnectionId connection) {
   changed_.push_back(connection);
 }
 
+void MaxMinShares::snapshot(std::vector<std::int64_t>& state) const {
+  if (!lenient_) { return; }
+  for (const Link& link : links_) { state.push_back(link.level); }
+}
+
 const std::vector<ConnectionId>& MaxMinShares::update() {
   changed_.clear();
   for (const ConnectionId c : toggled_) {
     if (limits_[c].wanted || !limits_[c].active) { continue; }
     limits_[c].active = false;
-    if (limits_others(flows_[c])) {
-      stopping_.push_back(c);
-    } else {
-      leave(c);
-    }
+    stop_now(c);
   }
+  if (lenient_) { let_relieved_be(); }
   for (const ConnectionId c : toggled_) {
     if (!limits_[c].wanted || limits_[c].active) { continue; }
     limits_[c].active = true;
@@ -166,7 +179,7 @@ const std::vector<ConnectionId>& MaxMinShares::update() {
     }
   }
   toggled_.clear();
-  if (!starting_.empty() || !stopping_.empty()) { refill(); }
+  if (!starting_.empty() || !relieved_.empty()) { refill(); }
   return changed_;
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "models/network/heap.hpp"
 #include "models/network/network.hpp"
+#include "sim/ratio.hpp"
 
 namespace athanor {
 
@@ -21,10 +23,16 @@ constexpr FineRate kFinePerByte = 1'024;
 /// of the set of active connections alone: no order of flows, links, starts or stops changes a bit of it, and classes
 /// (FlowGraph::Use::flows) get exactly what each of their members would get. Beside the rational solution, rounding
 /// moves a rate by no more units than flows are connected with it.
+///
+/// With a leeway above 0 a link that holds flows may leave up to that part of its rate unused. So what stops, starts or
+/// gets another rate changes nothing beyond the links where it adds up to more than that. The rates are then at every
+/// moment the fair ones of links of which each is slower by its leeway at most. They hang on what came before, and
+/// where several things happen at one instant on the numbers of connections, too.
 class MaxMinShares {
  public:
-  /// Throws SimulationError("link-too-fast", ...) above 4 PB/s. Requires a graph whose indices and rates are valid.
-  explicit MaxMinShares(const FlowGraph& graph);
+  /// Throws SimulationError("link-too-fast", ...) above 4 PB/s. Requires a graph whose indices and rates are valid, and
+  /// a leeway of at least 0 and below 1.
+  explicit MaxMinShares(const FlowGraph& graph, Ratio leeway = {0, 1});
 
   /// The connection takes part from the next update on. Requires that it uses links.
   void start(ConnectionId connection) { want(connection, true); }
@@ -40,6 +48,13 @@ class MaxMinShares {
   FineRate rate(ConnectionId connection) const { return flows_[connection].rate; }
   /// What all active connections take of one link of the class.
   FineRate used(LinkIndex link) const { return links_[link].used; }
+  /// The link limits flows: with a leeway of 0 all of it is used but less than a unit for each of them.
+  bool is_full(LinkIndex link) const { return links_[link].level != kNoLevel; }
+  /// How often a full link was let be by its leeway.
+  std::uint64_t let_be() const { return let_be_; }
+
+  /// Appends what the next update hangs on beside the rates: with a leeway, which links are full, and at what level.
+  void snapshot(std::vector<std::int64_t>& state) const;
 
   /// Calls visit(connection, flows) for every connection of the graph that uses the link, active or not; for none where
   /// the link is slack.
@@ -100,6 +115,11 @@ class MaxMinShares {
     ConnectionId waiting = kNoConnection;  ///< first of those waiting for the rate at which this link held them
     Filling filling = Filling::settled;
   };
+  /// Of one link, where there is a leeway.
+  struct Leeway {
+    FineRate most = 0;  ///< of its capacity, that may be left unused
+    FineRate kept = 0;  ///< in the present refilling, for flows that rise a little later on
+  };
   struct Use {
     LinkIndex link;
     std::uint32_t flows = 0;
@@ -119,7 +139,7 @@ class MaxMinShares {
     bool before(const Turn& other) const { return level < other.level; }
   };
 
-  void add_links(const FlowGraph& graph);
+  void add_links(const FlowGraph& graph, Ratio leeway);
   void add_flow(const FlowGraph& graph, const FlowGraph::Connection& connection);
   void add_members();
   std::uint32_t first_member(LinkIndex link) const {
@@ -131,7 +151,11 @@ class MaxMinShares {
   void enter(ConnectionId connection);
   void leave(ConnectionId connection);
   bool fits(ConnectionId connection) const;
-  bool limits_others(const Flow& flow) const;
+  void stop_now(ConnectionId connection);
+  void let_relieved_be();
+  bool is_overdue(LinkIndex link) const {
+    return links_[link].capacity - links_[link].used > (lenient_ ? leeways_[link].most : 0);
+  }
   void start_beside(ConnectionId connection);
 
   void refill();
@@ -140,6 +164,9 @@ class MaxMinShares {
   void summon(LinkIndex link, FineRate level);
   void summon_links_of(const Flow& flow);
   void push_flow(FineRate level, ConnectionId flow) { heap_push(turns_, Turn{level, flow.value, Kind::flow}); }
+  /// At which the unfrozen flows of a link that is filled, or those that rise on a watched one, come to its limit.
+  /// Requires some.
+  static FineRate fill_level(const Link& link) { return std::min(link.remaining / link.unfrozen, link.level); }
   void push_fill(LinkIndex link, std::vector<Turn>& turns);
   bool front_stands(std::vector<Turn>& turns);
   std::vector<Turn>* next_turns();
@@ -148,9 +175,13 @@ class MaxMinShares {
   void run_stage(FineRate level);
   void fill_link(LinkIndex link, FineRate level);
   void make_due(LinkIndex holder);
-  void open_link(LinkIndex link, FineRate level);
+  void open_link(LinkIndex link, FineRate level, FineRate kept = 0);
+  /// What a link that is opened for flows that rise or fall a little is to leave unused.
+  FineRate kept_by(LinkIndex link) const { return lenient_ && is_full(link) ? leeways_[link].most / 2 : 0; }
   void wait(ConnectionId connection, FineRate level);
+  bool may_watch(const Link& link) const;
   bool watches(LinkIndex link);
+  bool absorbs_fall(LinkIndex link, FineRate fall);
   void rise_on(LinkIndex link, FineRate old_rate, std::uint32_t flows);
   void rise(ConnectionId connection, FineRate level);
   /// Brings near the processor what deciding the flow will read: of many flows it lies in no order.
@@ -168,15 +199,18 @@ class MaxMinShares {
   IdVector<ConnectionId, ConnectionId> next_waiting_;  ///< in the list of its holder
   IdVector<ConnectionId, Limit> limits_;
   IdVector<LinkIndex, Link> links_;
+  bool lenient_;                         ///< there is a leeway
+  IdVector<LinkIndex, Leeway> leeways_;  ///< empty where there is none
+  std::uint64_t let_be_ = 0;
   std::vector<Use> uses_;
   std::vector<std::uint32_t> places_;  ///< of each use in members_
   std::vector<Member> members_;
   std::vector<ConnectionId> toggled_;  ///< wanted or unwanted since the last update
   std::vector<ConnectionId> changed_;
   std::vector<ConnectionId> starting_;  ///< connections that begin and need a refilling
-  std::vector<ConnectionId> stopping_;
-  std::vector<Turn> turns_;    ///< heap, of all but watched links
-  std::vector<Turn> threats_;  ///< heap, of watched links: hardly any of them comes
+  std::vector<LinkIndex> relieved_;     ///< full links that flows have left
+  std::vector<Turn> turns_;             ///< heap, of all but watched links
+  std::vector<Turn> threats_;           ///< heap, of watched links: hardly any of them comes
   std::vector<ConnectionId> candidates_;
   std::size_t unsettled_ = 0;          ///< flows that wait or rise, and links that are to be opened
   std::vector<LinkIndex> filled_;      ///< links that are watched or open

@@ -36,8 +36,8 @@ void visit(Fields& fields, NetworkSettings& settings) {
       "Most that one queue pair carries between nodes, as clouds limit single flows; absent: what its links do");
   fields.optional(
       "skip_error", settings.skip_error,
-      "What has settled is left out, with at most about this error of a flow's time, or of a collective's; 0: "
-      "what is exact alone",
+      "What has settled, and what changes rates a little, is left out, with at most about this error of a flow's "
+      "time, or of a collective's; 0: what is exact alone",
       {{0, 1}, {1, 10}});
   visit(fields, settings.packet);
 }

@@ -30,7 +30,8 @@ struct NetworkSettings {
   std::optional<Bandwidth> flow_rate = {};  ///< most that one queue pair carries over the network; absent: no limit
 
   /// Most error of a time that leaving out what has settled may cause: packets of flows whose rates have settled
-  /// (FastForward), steps of lanes that have kept one pace (StepRepetition); 0: nothing is left out but what is exact.
+  /// (FastForward), steps of lanes that have kept one pace (StepRepetition), small changes of rates (the leeway of
+  /// MaxMinShares); 0: nothing is left out but what is exact.
   Ratio skip_error{0, 1};
 
   /// 1 at level ideal, where several would differ by their flow rate alone.

@@ -114,14 +114,14 @@ void lock_step_ring(benchmark::State& state) {
 BENCHMARK(lock_step_ring<FlowNetwork>)->Arg(256)->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond);
 BENCHMARK(lock_step_ring<IdealNetwork>)->Arg(4096)->Unit(benchmark::kMillisecond);
 
-void run_flows(benchmark::State& state, bool random_sizes) {
+void run_flows(benchmark::State& state, bool random_sizes, Ratio leeway) {
   const PeakMemory memory;
   const auto flows = static_cast<std::uint32_t>(state.range(0));
   const FatTree tree = random_flows(flows);
   for (auto unused : state) {
     Simulator simulator;
     Silent silent;
-    FlowNetwork network(simulator, tree.plan(), silent);
+    FlowNetwork network(simulator, tree.plan(), silent, leeway);
     Random random;
     for (std::uint32_t c = 0; c < flows; ++c) {
       network.move(ConnectionId{c}, random_sizes ? 1_MiB + Bytes{random.below(63U << 20U)} : 32_MiB);
@@ -131,9 +131,17 @@ void run_flows(benchmark::State& state, bool random_sizes) {
   }
   state.counters["peak_MB"] = memory.megabytes();
 }
-void flows_of_random_size(benchmark::State& state) { run_flows(state, true); }
-void flows_of_equal_size(benchmark::State& state) { run_flows(state, false); }
+void flows_of_random_size(benchmark::State& state) { run_flows(state, true, {0, 1}); }
+/// With as many thousandths of leeway: half of `skip_error`.
+void flows_with_leeway(benchmark::State& state) { run_flows(state, true, {state.range(1), 1000}); }
+void flows_of_equal_size(benchmark::State& state) { run_flows(state, false, {0, 1}); }
 BENCHMARK(flows_of_random_size)->Arg(1000)->Arg(10'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(flows_with_leeway)
+    ->Args({10'000, 1})
+    ->Args({10'000, 5})
+    ->Args({100'000, 1})
+    ->Args({100'000, 5})
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(flows_of_equal_size)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
 void cold_solve(benchmark::State& state) {
