@@ -149,8 +149,9 @@ std::vector<const Column*> SharedClusterExperiment::columns(bool seeds) const {
 }
 
 std::vector<const Column*> SharedClusterExperiment::figures() {
-  return {&kWorkload,    &kScheduler, &kPlacement, &kCompletionMean, &kWaitMean, &kWaitP99,
-          &kUtilisation, &kFairness,  &kGoodput,   &kEffectiveTime,  &kStall,    &kHits};
+  return {&kWorkload,    &kScheduler, &kPlacement, &kCompletionMean, &kWaitMean,          &kWaitP99,
+          &kUtilisation, &kFairness,  &kGoodput,   &kEffectiveTime,  &kTrainingPlacement, &kTrainingInterference,
+          &kStall,       &kHits};
 }
 
 std::vector<std::pair<std::string, std::string>> SharedClusterExperiment::description(

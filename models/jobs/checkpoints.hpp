@@ -23,11 +23,11 @@ struct CheckpointRules {
   };
 
   Rule rule = Rule::none;
-  WallTime interval;           ///< of a fixed rule
-  WallTime write;              ///< w: the job stands still so long
-  WallTime persist;            ///< beyond that, beside its work, until the checkpoint can be used; at most an interval
-  std::string storage;         ///< "": none; else `write` is what the bytes of a checkpoint take there
-  std::optional<Bytes> bytes;  ///< of a checkpoint of jobs that do not say how many parameters they have
+  WallTime interval;         ///< of a fixed rule
+  WallTime write;            ///< w: the job stands still so long
+  WallTime persist;          ///< beyond that, beside its work, until the checkpoint can be used; at most an interval
+  std::string storage = {};  ///< "": none; else `write` is what the bytes of a checkpoint take there
+  std::optional<Bytes> bytes = {};  ///< of a checkpoint of jobs that do not say how many parameters they have
   Ratio bytes_per_parameter{14, 1};
 };
 void visit(Fields& fields, CheckpointRules& rules);

@@ -34,6 +34,22 @@ bool says(const nlohmann::json& problem, const std::string& text) {
   return text_of(problem).find(text) != std::string::npos;
 }
 
+struct Wrong {
+  std::string scenario;
+  const char* code;
+  const char* says;
+};
+
+void check_refused(const Folder& folder, const std::vector<Wrong>& wrong) {
+  for (const Wrong& each : wrong) {
+    CAPTURE(each.scenario);
+    const nlohmann::json problem = problem_of(folder, each.scenario);
+    CAPTURE(problem);
+    CHECK(problem["code"] == each.code);
+    CHECK(says(problem, each.says));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("jobs wait for each other, and are listed one by one") {
@@ -68,11 +84,6 @@ TEST_CASE("what cannot work of a workload is refused with its place and what to 
   const Folder folder;
   folder.write("short.csv", "timestamp,duration,num_gpus\n2017-10-01 00:00:00,5,1\n");
   folder.write("rows.csv", "timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01,-5,1,1,a\nsoon,5,1,1,a\n");
-  struct Wrong {
-    std::string scenario;
-    const char* code;
-    const char* says;
-  };
   const std::string kueue = R"({"kind": "kueue", "cluster_queues": [{"name": "a", "nominal_quota": 4}]})";
   const std::vector<Wrong> wrong = {
       {on_star(R"({"jobs": [{"gpus": 5, "duration": "1h"}]})"), "job-too-large", "5 tasks of 1 GPU "},
@@ -105,6 +116,13 @@ TEST_CASE("what cannot work of a workload is refused with its place and what to 
       {an_hour_and(R"("checkpoints": {"rule": "daly"})"), "missing-key", "write"},
       {an_hour_and(R"("checkpoints": {"interval": "1h", "persist": "2h"})"), "conflict", "persist"},
       {an_hour_and(R"("placement": {"kind": "topology", "mode": "required", "highest_tier": 9})"), "no-tier", "leaf"},
+  };
+  check_refused(folder, wrong);
+}
+
+TEST_CASE("what cannot work of trainings is refused") {
+  const Folder folder;
+  const std::vector<Wrong> wrong = {
       {an_hour_and(R"("contention": {"phases": 2})"), "no-effect", "trainings"},
       {training(R"("training": "b", "steps": 5)"), "no-training", "there is a"},
       {training(R"("training": "a")"), "missing-key", "duration"},
@@ -117,19 +135,14 @@ TEST_CASE("what cannot work of a workload is refused with its place and what to 
        "no-effect", "phases"},
       {training(R"("duration": "1h", "gpus": 8)"), "no-effect", "no job trains 'a'"},
   };
-  for (const Wrong& each : wrong) {
-    CAPTURE(each.scenario);
-    const nlohmann::json problem = problem_of(folder, each.scenario);
-    CAPTURE(problem);
-    CHECK(problem["code"] == each.code);
-    CHECK(says(problem, each.says));
-  }
+  check_refused(folder, wrong);
 }
 
 TEST_CASE("jobs that train take as long as their steps, and say what places and others cost them") {
   const Folder folder;
   const nlohmann::json step = results_of(
-      folder, R"({"cluster": {"node": "DGX-A100", "nodes": 2, "fabric": {"kind": "star", "link": {"rate": "200Gb/s", "latency": "500ns"}}},
+      folder,
+      R"({"cluster": {"node": "DGX-A100", "nodes": 2, "fabric": {"kind": "star", "link": {"rate": "200Gb/s", "latency": "500ns"}}},
                              "training": {"model": "MPT-1B", "global_batch": 32, "sequence": 2048,
                                           "parallel": {"tensor": 2}}})")[0];
   const nlohmann::json alone = results_of(folder, training(R"("training": "a", "steps": 1000, "gpus": 16)"))[0];
