@@ -26,13 +26,14 @@ std::unique_ptr<TrainingSpeeds> SharedClusterExperiment::training_speeds(const J
 }
 
 JobsRun SharedClusterExperiment::simulate(const JobList& jobs, SpeedModel& speeds, const Platform& platform,
-                                          const RunOptions& options) const {
+                                          const RunOptions& options, std::optional<JobId> watched) const {
   const auto placement = workload_.placement->make(*workload_.nodes, jobs, platform.seed);
   const auto scheduler = workload_.scheduler->make(jobs, *workload_.nodes);
   JobsRules rules = workload_.rules;
   rules.seed = platform.seed;
   rules.keep_allocations = options.per_job;
   rules.keep_stints = options.timeline != nullptr;
+  rules.watched = watched;
   return simulate_jobs(jobs, *workload_.nodes, *placement, *scheduler, speeds, rules, options.stop);
 }
 
@@ -49,6 +50,26 @@ std::optional<DataOutcome> outcome_of(const DataSpeed* speeds, const JobList& jo
 
 }  // namespace
 
+namespace {
+
+/// By its name or its number.
+JobId job_called(std::string_view asked, const JobList& jobs) {
+  std::optional<JobId> found;
+  for (const JobId id : jobs.jobs.ids()) {
+    if (asked != jobs.title(id) && asked != fmt::format("{}", id.value)) { continue; }
+    if (found) {
+      throw UsageError(
+          fmt::format("--job: several jobs are called '{}'; ask by number, as --per-job counts them", asked));
+    }
+    found = id;
+  }
+  if (found) { return *found; }
+  throw UsageError(
+      fmt::format("--job: there is no job '{}'; jobs go by name, or by number from 0 to {}", asked, jobs.size() - 1));
+}
+
+}  // namespace
+
 std::span<const Bytes> SharedClusterExperiment::sizes() const {
   static constexpr std::array kNone{Bytes::zero()};
   return kNone;
@@ -58,34 +79,60 @@ std::string SharedClusterExperiment::label(Bytes /*size*/) const {
   return fmt::format("{} jobs under {}", workload_.jobs->size(), variant());
 }
 
-std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
-  std::shared_ptr<const JobList> list = workload_.jobs_of(run.platform.seed);
-  std::unique_ptr<TrainingSpeeds> trainings;
-  const TrainingSpeeds* trained = nullptr;
-  if (!workload_.trainings.empty()) {
-    const auto timed = std::make_shared<JobList>(*list);
-    trainings = training_speeds(*timed, run.platform, run.options);
+SharedClusterExperiment::Setup SharedClusterExperiment::set_up(const Platform& platform,
+                                                               const RunOptions& options) const {
+  Setup setup;
+  setup.jobs = workload_.jobs_of(platform.seed);
+  if (workload_.trainings.empty()) {
+    setup.speeds = workload_.speeds(*setup.jobs);
+  } else {
+    const auto timed = std::make_shared<JobList>(*setup.jobs);
+    std::unique_ptr<TrainingSpeeds> trainings = training_speeds(*timed, platform, options);
     trainings->set_durations(*timed);
-    trained = trainings.get();
-    list = timed;
+    setup.jobs = timed;
+    setup.trained = trainings.get();
+    setup.speeds = std::move(trainings);
   }
-  const JobList& jobs = *list;
-  std::unique_ptr<SpeedModel> speeds = trainings ? std::move(trainings) : workload_.speeds(jobs);
-  DataSpeed* with_data = nullptr;
   if (workload_.data) {
-    auto data = std::make_unique<DataSpeed>(std::move(speeds), *workload_.data, jobs);
-    with_data = data.get();
-    speeds = std::move(data);
+    auto data = std::make_unique<DataSpeed>(std::move(setup.speeds), *workload_.data, *setup.jobs);
+    setup.data = data.get();
+    setup.speeds = std::move(data);
   }
-  const JobsRun done = simulate(jobs, *speeds, run.platform, run.options);
-  const std::optional<DataOutcome> data = outcome_of(with_data, jobs);
+  return setup;
+}
+
+JobHistory SharedClusterExperiment::history(std::string_view job, const Platform& platform,
+                                            const RunOptions& options) const {
+  const Setup setup = set_up(platform, options);
+  const JobList& jobs = *setup.jobs;
+  const JobId id = job_called(job, jobs);
+  JobsRun done = simulate(jobs, *setup.speeds, platform, options, id);
+  JobHistory history{id,
+                     jobs.title(id),
+                     static_cast<double>(gpu_milli_of(jobs.shape(id))) / Inventory::kWhole,
+                     jobs.jobs[id].submitted,
+                     jobs.jobs[id].duration,
+                     std::move(done.outcomes[id]),
+                     std::move(done.story),
+                     {}};
+  if (setup.trained == nullptr) { return history; }
+  const auto found = setup.trained->paces().find(id);
+  if (found != setup.trained->paces().end()) { history.pace = found->second; }
+  return history;
+}
+
+std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
+  const Setup setup = set_up(run.platform, run.options);
+  const JobList& jobs = *setup.jobs;
+  const JobsRun done = simulate(jobs, *setup.speeds, run.platform, run.options);
+  const std::optional<DataOutcome> data = outcome_of(setup.data, jobs);
   Record record = run.head;
   record.put(kWorkload, jobs_text());
   record.put(kScheduler, variant());
   record.put(kPlacement, workload_.who_places());
   record.put(kSeed, run.platform.seed);
   put_run(done, jobs, workload_, record);
-  if (trained != nullptr) { put_trainings(*trained, jobs, record); }
+  if (setup.trained != nullptr) { put_trainings(*setup.trained, jobs, record); }
   if (data) { put_data(*data, jobs, *workload_.data, record); }
   if (run.options.per_job) {
     record.per_job = job_lines(jobs, done, data ? &*data : nullptr,

@@ -10,6 +10,20 @@
 
 namespace athanor {
 
+class DataSpeed;
+
+/// What became of one job of a workload.
+struct JobHistory {
+  JobId job;
+  std::string title;
+  double gpus = 0;
+  WallTime submitted;
+  WallTime duration;  ///< at full speed
+  JobOutcome outcome;
+  JobStory story;
+  std::optional<TrainingPace> pace;  ///< of one that trains
+};
+
 /// Jobs that share a cluster for days: who waits for how long, and what the cluster does meanwhile.
 class SharedClusterExperiment : public Experiment {
  public:
@@ -18,7 +32,12 @@ class SharedClusterExperiment : public Experiment {
 
   const WorkloadConfig& workload() const { return workload_; }
   /// Throws Interrupted.
-  JobsRun simulate(const JobList& jobs, SpeedModel& speeds, const Platform& platform, const RunOptions& options) const;
+  JobsRun simulate(const JobList& jobs, SpeedModel& speeds, const Platform& platform, const RunOptions& options,
+                   std::optional<JobId> watched = {}) const;
+
+  /// Of one job, by its name or number, or by "job 17": what happens to it, and what its time goes to.
+  /// Throws UsageError where there is no such job, or several; Interrupted.
+  JobHistory history(std::string_view job, const Platform& platform, const RunOptions& options) const;
 
   std::string_view subject() const override { return "workload"; }
   std::string variant() const override { return workload_.scheduler_name; }
@@ -40,6 +59,14 @@ class SharedClusterExperiment : public Experiment {
   void check_asked_sizes() const override;
 
  private:
+  /// Jobs, and how fast they work.
+  struct Setup {
+    std::shared_ptr<const JobList> jobs;
+    std::unique_ptr<SpeedModel> speeds;
+    const TrainingSpeeds* trained = nullptr;  ///< among the speeds; null: no job trains
+    const DataSpeed* data = nullptr;          ///< the same; null: none reads or writes
+  };
+  Setup set_up(const Platform& platform, const RunOptions& options) const;
   /// Requires trainings. Borrows the jobs.
   std::unique_ptr<TrainingSpeeds> training_speeds(const JobList& jobs, const Platform& platform,
                                                   const RunOptions& options) const;

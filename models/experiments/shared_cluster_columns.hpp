@@ -17,9 +17,10 @@ inline constexpr Column kSubmitted{"submitted", "jobs", "", 8,
                                    Format::count};  ///< jobs, within the time that was simulated
 inline constexpr Column kCompleted{"completed", "done", "", 8, Format::count};  ///< ended by themselves
 inline constexpr Column kTimedOut{"timed_out"};                                 ///< ended by their limits
-inline constexpr Column kNeverStarted{"never_started"};                         ///< submitted, and waiting to the end
-inline constexpr Column kQueued{"queued", "queued", "", 8, Format::count};      ///< did not start at once
-inline constexpr Column kRestarts{"restarts"};                                  ///< starts of jobs beyond their first
+inline constexpr Column kGivenUp{"failed"};                                 ///< more often than they are tried again
+inline constexpr Column kNeverStarted{"never_started"};                     ///< submitted, and waiting to the end
+inline constexpr Column kQueued{"queued", "queued", "", 8, Format::count};  ///< did not start at once
+inline constexpr Column kRestarts{"restarts"};                              ///< starts of jobs beyond their first
 inline constexpr Column kCompletionMean{
     .key = "completion_s_mean",
     .head = "completion",

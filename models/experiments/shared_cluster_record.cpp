@@ -17,10 +17,11 @@ void put_summary(const JobsSummary& summary, Record& record) {
   record.put(kSubmitted, summary.submitted);
   record.put(kCompleted, summary.completed);
   record.put(kTimedOut, summary.timed_out);
+  record.put(kGivenUp, summary.failed);
   record.put(kNeverStarted, summary.submitted - summary.started);
   record.put(kQueued, summary.queued);
   record.put(kRestarts, summary.restarts);
-  if (summary.completed + summary.timed_out > 0) {
+  if (summary.completed + summary.timed_out + summary.failed > 0) {
     record.put(kCompletionMean, summary.completion.mean);
     record.put(kCompletionMedian, summary.completion.median);
     record.put(kCompletionP99, summary.completion.p99);
@@ -116,16 +117,6 @@ std::string places_text(const Allocation& where) {
   return text;
 }
 
-std::string_view text_of(JobState state) {
-  switch (state) {
-    case JobState::waiting: return "waiting";
-    case JobState::running: return "running";
-    case JobState::completed: return "completed";
-    case JobState::timed_out: return "timed_out";
-  }
-  return "";
-}
-
 /// In all digits; "" for never.
 std::string seconds_text(WallTime time) {
   constexpr std::int64_t kSecond = 1'000'000;
@@ -144,6 +135,17 @@ void put_stuck(const JobsRun& run, const JobList& jobs, Record& record) {
 }
 
 }  // namespace
+
+std::string_view text_of(JobState state) {
+  switch (state) {
+    case JobState::waiting: return "waiting";
+    case JobState::running: return "running";
+    case JobState::completed: return "completed";
+    case JobState::timed_out: return "timed_out";
+    case JobState::failed: return "failed";
+  }
+  return "";
+}
 
 void put_run(const JobsRun& run, const JobList& jobs, const WorkloadConfig& workload, Record& record) {
   const JobsSummary summary = summary_of(run, jobs, *workload.nodes);

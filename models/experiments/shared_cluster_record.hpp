@@ -16,6 +16,9 @@ void put_run(const JobsRun& run, const JobList& jobs, const WorkloadConfig& work
 /// Of a workload some of whose jobs train: what their places and the others cost them.
 void put_trainings(const TrainingSpeeds& trainings, const JobList& jobs, Record& record);
 
+/// "completed".
+std::string_view text_of(JobState state);
+
 /// The line above all Record::per_job.
 std::string per_job_names();
 /// A line for each job, each behind `head`. `data`: nullptr where none read any.

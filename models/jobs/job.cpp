@@ -36,6 +36,7 @@ std::uint64_t gpu_milli_of(const Shape& shape) {
 JobList::JobList() {
   name("");
   gpu_types_.push_back({});
+  dependencies_.push_back({});
 }
 
 ShapeId JobList::shape(const Shape& shape) {
@@ -52,6 +53,15 @@ NameId JobList::name(std::string_view name) {
   const auto [at, fresh] = name_ids_.try_emplace(std::string(name), static_cast<std::uint32_t>(names_.size()));
   if (fresh) { names_.push_back(at->first); }
   return at->second;
+}
+
+DependenciesId JobList::dependencies(std::vector<NameId> names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  const auto found = std::find(dependencies_.begin(), dependencies_.end(), names);
+  const DependenciesId id{static_cast<std::uint32_t>(found - dependencies_.begin())};
+  if (found == dependencies_.end()) { dependencies_.push_back(std::move(names)); }
+  return id;
 }
 
 GpuTypesId JobList::gpu_types(std::vector<std::string> types) {

@@ -23,6 +23,8 @@ using NameId = Id<struct NameTag>;
 using ActivityId = Id<struct ActivityTag>;
 /// A set of types of GPUs: one of JobList::gpu_types. 0: any.
 using GpuTypesId = Id<struct GpuTypesTag>;
+/// Names of jobs that have to be completed before: one of JobList::dependencies. 0: none.
+using DependenciesId = Id<struct DependenciesTag>;
 /// What a job reads and writes: one of DataRules::io. 0: what jobs do that say nothing.
 using IoId = Id<struct IoTag>;
 
@@ -69,6 +71,8 @@ struct Job {
 
   bool is_elastic() const { return most_gpus > 0; }
   IoId io;
+  DependenciesId after;                ///< schedulers hear of it when all jobs of these names have been completed
+  std::uint32_t retries = UINT32_MAX;  ///< after so many failures and one more it is given up
 };
 
 /// All jobs of a workload, in the order of submission, and of their list where that is the same.
@@ -81,6 +85,8 @@ class JobList {
   /// The id of an equal one, or of a new one.
   ShapeId shape(const Shape& shape);
   NameId name(std::string_view name);
+  /// Of names in any order.
+  DependenciesId dependencies(std::vector<NameId> names);
   /// Of types in any order; of none: any.
   GpuTypesId gpu_types(std::vector<std::string> types);
 
@@ -90,6 +96,8 @@ class JobList {
   const std::string& name(NameId id) const { return names_[id]; }
   /// What a job is called: by its number, "job 17", where it has no name.
   std::string title(JobId id) const;
+  const std::vector<NameId>& dependencies(DependenciesId id) const { return dependencies_[id]; }
+  const IdVector<DependenciesId, std::vector<NameId>>& dependencies() const { return dependencies_; }
   const std::vector<std::string>& gpu_types(GpuTypesId id) const { return gpu_types_[id]; }
   std::size_t gpu_type_sets() const { return gpu_types_.size(); }
   std::size_t size() const { return jobs.size(); }
@@ -100,6 +108,7 @@ class JobList {
   IdVector<ShapeId, Shape> shapes_;
   IdVector<NameId, std::string> names_;
   IdVector<GpuTypesId, std::vector<std::string>> gpu_types_;
+  IdVector<DependenciesId, std::vector<NameId>> dependencies_;
   std::unordered_map<std::string, NameId> name_ids_;
   std::unordered_map<std::uint64_t, std::vector<ShapeId>> shape_ids_;  ///< by hash
 };

@@ -63,6 +63,7 @@ void JobSimulation::interrupt(JobId job, std::uint32_t cause) {
   const WallTime lost = work.progress.done().time - work.progress.kept().time;
   outcome.time.lost += lost;
   run_.failures[cause].lost_gpu_seconds += seconds(lost) * gpus_of(job);
+  note_failure(job, cause, lost);
   work.progress.fall_back();
   work.due = push(state_.now() + rules_.failures.detection.draw(detection_), Due::release, job.value);
 }
@@ -72,11 +73,18 @@ bool JobSimulation::release(JobId job) {
   const WallTime detecting = state_.now() - work.failed;
   run_.outcomes[job].time.detecting += detecting;
   run_.failures[work.cause].lost_gpu_seconds += seconds(detecting) * gpus_of(job);
+  if (run_.outcomes[job].interruptions > jobs_.jobs[job].retries) {
+    run_.outcomes[job].time.lost += work.progress.done().time;
+    work.progress = {};
+    end(job, JobState::failed);
+    return true;
+  }
   if (rules_.failures.restart == Restart::in_place && state_.replace_closed(job)) {
     note_stint(job);
     start_anew(job, work.interval);
     return false;
   }
+  note(job, "gives its nodes back");
   leave(job);
   state_.stop(job);
   state_.take_stopped();

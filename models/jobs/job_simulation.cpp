@@ -36,6 +36,7 @@ void JobSimulation::start_anew(JobId job, WallTime interval) {
   work.ready = state_.now() + overhead;
   work.has_failed = false;
   state_.stall(job, false);
+  note_start(job, overhead);
   expect_failure(job);
   others_changed_ = true;
   if (!speeds_.depends_on_others()) { pace(job); }  // else all are asked at the end of this instant
@@ -47,6 +48,7 @@ void JobSimulation::pace(JobId job) {
   JobPace pace = speeds_.pace(state_.running(job), work.progress.work(), state_);
   const bool in_proportion = jobs_.jobs[job].is_elastic() && !speeds_.expected(job, work.progress.work(), 1, 1);
   if (in_proportion) { pace.speed = pace.speed.scaled(work.milli, gpu_milli_of(jobs_.shape(job))); }
+  note_speed(job, pace.speed);
   work.progress.set_speed(pace.speed);
   WallTime due = ends_by(job);
   if (speeds_.shares_writes()) {
@@ -83,16 +85,25 @@ bool JobSimulation::go_on(JobId job) {
     return false;
   }
   close_account(job);
+  end(job, completed ? JobState::completed : JobState::timed_out);
+  if (!completed) { return true; }
+  for (const JobId next : dependencies_.completed(job)) { scheduler_.enqueue(next, state_); }
+  return true;
+}
+
+void JobSimulation::end(JobId job, JobState state) {
+  note(job, state == JobState::completed ? "is completed"
+            : state == JobState::failed  ? "is given up"
+                                         : "is ended by its limit");
   JobOutcome& outcome = run_.outcomes[job];
-  outcome.state = completed ? JobState::completed : JobState::timed_out;
+  outcome.state = state;
   outcome.ended = state_.now();
-  outcome.time.useful = work.progress.done().time;
+  outcome.time.useful = works_[job].progress.done().time;
   leave(job);
   state_.stop(job);
   state_.take_stopped();
   scheduler_.ended(job, state_);
   run_.ended = state_.now();
-  return true;
 }
 
 void JobSimulation::lose_nodes(JobId job) {
@@ -108,6 +119,7 @@ void JobSimulation::lose_nodes(JobId job) {
     }
   }
   work.cause = kNoCause;
+  note(job, "loses its nodes to others");
   leave(job);
   run_.outcomes[job].state = JobState::waiting;
   if (!state_.is_running(job)) { scheduler_.enqueue(job, state_); }

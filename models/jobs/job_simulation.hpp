@@ -4,6 +4,7 @@
 #include <stop_token>
 
 #include "models/jobs/cluster_state.hpp"
+#include "models/jobs/dependencies.hpp"
 #include "models/jobs/failures/failure_process.hpp"
 #include "models/jobs/failures/standby_nodes.hpp"
 #include "models/jobs/job_progress.hpp"
@@ -61,6 +62,8 @@ class JobSimulation {
   bool submit_jobs();
   void schedule();
   void note_usage();
+  /// Why a job has never started.
+  std::string reason(JobId job) const;
   void finish();
 
   // What becomes of a job (job_simulation.cpp).
@@ -78,10 +81,21 @@ class JobSimulation {
   void lose_nodes(JobId job);
   void note_stint(JobId job);
   void leave(JobId job);
+  /// It leaves its nodes for good.
+  void end(JobId job, JobState state);
   /// Brings a job's progress up to the present, and notes what the time since its start was beside work.
   void close_account(JobId job);
   void account_gpus(JobId job);
   double gpus_of(JobId job) const;
+
+  // What is told of the job that is watched (job_notes.cpp).
+  bool is_watched(JobId job) const { return rules_.watched == job; }
+  void note_submission(JobId job);
+  void note_waiting();
+  void note_start(JobId job, WallTime overhead);
+  void note_speed(JobId job, Speed speed);
+  void note_failure(JobId job, std::uint32_t cause, WallTime lost);
+  void note(JobId job, std::string_view what);
 
   // What fails (job_failures.cpp).
   bool fail_parts();
@@ -104,6 +118,7 @@ class JobSimulation {
   FailureProcess failures_;
   RandomStream detection_;
   StandbyNodes standby_;
+  Dependencies dependencies_;
   IdVector<JobId, Work> works_;
   EventQueueOf<WallTime> events_;
   std::uint64_t orders_ = 0;
@@ -111,6 +126,7 @@ class JobSimulation {
   bool pending_ = false;         ///< something has changed since the scheduler was called
   bool others_changed_ = false;  ///< a job has begun or left since paces were asked for
   std::uint64_t busy_milli_ = 0;
+  Speed watched_speed_;
   JobsRun run_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "models/jobs/job_simulation.hpp"
 #include "sim/error.hpp"
 
@@ -21,6 +23,7 @@ JobSimulation::JobSimulation(const JobList& jobs, const NodeList& nodes, Placeme
       failures_(rules.failures, nodes, rules.seed),
       detection_(rules.seed, "detection of failures"),
       standby_(rules.failures.spares, state_.inventory()),
+      dependencies_(jobs),
       works_(jobs.size()) {
   run_.outcomes = IdVector<JobId, JobOutcome>(jobs.size());
   state_.ask_for_work([this](JobId job) { return work_done(job); });
@@ -45,6 +48,7 @@ JobsRun JobSimulation::run(const std::stop_token& stop) {
     if (others_changed_ && speeds_.depends_on_others()) { pace_anew(); }
     while (speeds_.take_changes()) { pace_anew(); }
     others_changed_ = false;
+    note_waiting();
   }
   finish();
   return std::move(run_);
@@ -118,7 +122,8 @@ bool JobSimulation::take_events() {
 bool JobSimulation::submit_jobs() {
   bool changed = false;
   for (; next_submission() == state_.now(); ++next_job_.value) {
-    scheduler_.enqueue(next_job_, state_);
+    note_submission(next_job_);
+    if (!dependencies_.hold(next_job_)) { scheduler_.enqueue(next_job_, state_); }
     ++run_.events;
     changed = true;
   }
@@ -165,8 +170,14 @@ void JobSimulation::finish() {
     JobOutcome& outcome = run_.outcomes[job];
     if (outcome.state != JobState::waiting) { continue; }
     outcome.time.useful = works_[job].progress.done().time;
-    if (!cut && run_.stuck.size() < kStuckNamed) { run_.stuck.push_back({job, scheduler_.reason(job, state_)}); }
+    if (!cut && run_.stuck.size() < kStuckNamed) { run_.stuck.push_back({job, reason(job)}); }
   }
+}
+
+std::string JobSimulation::reason(JobId job) const {
+  const auto name = dependencies_.waits_for(job);
+  if (!name) { return scheduler_.reason(job, state_); }
+  return fmt::format("waits for '{}', which is not completed", jobs_.name(*name));
 }
 
 JobsRun simulate_jobs(const JobList& jobs, const NodeList& nodes, PlacementPolicy& placement, Scheduler& scheduler,

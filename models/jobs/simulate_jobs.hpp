@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "models/jobs/checkpoints.hpp"
 #include "models/jobs/failures/failure_rules.hpp"
 #include "models/jobs/job.hpp"
+#include "models/jobs/job_story.hpp"
 #include "models/jobs/node_list.hpp"
 #include "models/jobs/placement/placement.hpp"
 #include "models/jobs/schedulers/scheduler.hpp"
@@ -23,6 +25,7 @@ enum class JobState : std::uint8_t {
   running,
   completed,
   timed_out,  ///< ended by its limit
+  failed,     ///< more often than it is tried again
 };
 
 /// What the time on nodes of a job was.
@@ -79,6 +82,7 @@ struct JobsRun {
   std::vector<StuckJob> stuck;           ///< the first of them
   std::vector<FailureAccount> failures;  ///< of each source
   std::vector<JobStint> stints;          ///< in the order of their ends; kept where asked for
+  JobStory story;                        ///< of the job that is watched
   std::uint64_t events = 0;
 };
 
@@ -96,6 +100,7 @@ struct JobsRules {
   std::uint64_t seed = 1;         ///< of failures
   bool keep_stints = false;       ///< JobsRun::stints, and allocations
   bool keep_allocations = false;  ///< JobOutcome::where
+  std::optional<JobId> watched;   ///< of whom JobsRun::story tells
 };
 
 /// Simulates all jobs of the list. Throws SimulationError("no-tier"); Interrupted where `stop` was asked for.

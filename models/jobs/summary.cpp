@@ -70,6 +70,7 @@ JobsSummary summary_of(const JobsRun& run, const JobList& jobs, const NodeList& 
     summary.writing_gpu_hours += gpus * seconds(outcome.time.writing) / kHour;
     waits.push_back(seconds(outcome.started - job.submitted));
     summary.timed_out += outcome.state == JobState::timed_out ? 1 : 0;
+    summary.failed += outcome.state == JobState::failed ? 1 : 0;
     if (outcome.ended == WallTime::max()) { continue; }
     completions.push_back(seconds(outcome.ended - job.submitted));
     if (outcome.state != JobState::completed) { continue; }

@@ -34,6 +34,7 @@ struct JobsSummary {
   std::uint64_t started = 0;
   std::uint64_t completed = 0;
   std::uint64_t timed_out = 0;
+  std::uint64_t failed = 0;  ///< more often than they are tried again
   std::uint64_t queued = 0;  ///< jobs that did not start at once
   std::uint64_t restarts = 0;
   TimeSummary wait;         ///< from submission to the first start, of jobs that have started

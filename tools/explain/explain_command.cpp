@@ -7,6 +7,7 @@
 #include "models/execution/by_packets.hpp"
 #include "models/execution/choice.hpp"
 #include "models/experiments/jobs.hpp"
+#include "models/experiments/shared_cluster.hpp"
 #include "models/experiments/workload.hpp"
 #include "sim/config/json_value.hpp"
 #include "sim/error.hpp"
@@ -17,6 +18,7 @@
 #include "tools/cli/scenarios.hpp"
 #include "tools/explain/explain_case.hpp"
 #include "tools/explain/explain_workload.hpp"
+#include "tools/explain/job_explanation.hpp"
 #include "tools/explain/what_if.hpp"
 #include "tools/plot/drawing.hpp"
 
@@ -49,10 +51,10 @@ Case the_case(const Scenario& scenario, const ExplainOptions& options) {
         fmt::format("explain: {} has {} cases; choose one with --case NAME", scenario.path, scenario.cases.size()));
   }
   const Case& only = scenario.cases.front();
-  if (only.as<WorkloadExperiment>() != nullptr) { return only; }
+  if (only.as<WorkloadExperiment>() != nullptr || only.as<SharedClusterExperiment>() != nullptr) { return only; }
   if (const auto* jobs = only.as<JobsExperiment>()) { return the_job(only, jobs->setup(), options); }
   if (only.as<CollectiveExperiment>() == nullptr) {
-    throw UsageError(fmt::format("explain is for collectives and steps, and this is {}; use athanor run",
+    throw UsageError(fmt::format("explain is for collectives, steps and jobs, and this is {}; use athanor run",
                                  only.experiment->subject()));
   }
   if (options.job) { throw UsageError("explain: --job: this is one collective; leave it out"); }
@@ -88,6 +90,28 @@ ExitCode explain_step(const ExplainOptions& options, const Streams& streams, con
   const std::unique_ptr<Timeline> timeline = open_timeline(options);
   const WorkloadExplanation explanation = explain_workload(options, streams, scenario, scenario_case, timeline.get());
   if (timeline) { timeline->close(); }
+  tell(options, streams, scenario_case, explanation);
+  return ExitCode::ok;
+}
+
+ExitCode explain_job(const ExplainOptions& options, const Streams& streams, const Scenario& scenario,
+                     const Case& scenario_case) {
+  for (const auto& [given, option] :
+       {std::pair(options.size.has_value(), "size"), std::pair(options.timeline.has_value(), "timeline"),
+        std::pair(options.picture.has_value(), "picture")}) {
+    if (!given) { continue; }
+    throw UsageError(
+        fmt::format("explain: --{}: these are jobs, and no collective; leave it out, or use athanor run "
+                    "--trace or plot jobs",
+                    option));
+  }
+  if (!options.job) {
+    throw UsageError("explain: this is a workload of jobs; choose one by its name or number with --job");
+  }
+  const auto* experiment = scenario_case.as<SharedClusterExperiment>();
+  const RunOptions how = run_options_of(options.scenario);
+  const JobExplanation explanation{heading_of(scenario, scenario_case),
+                                   experiment->history(*options.job, scenario_case.platform, how)};
   tell(options, streams, scenario_case, explanation);
   return ExitCode::ok;
 }
@@ -136,7 +160,9 @@ ExitCode explain_scenario(const ExplainOptions& options, const Streams& streams)
   const std::vector<Scenario> scenarios = read_scenarios(options.common, options.scenario);
   const Case scenario_case = the_case(scenarios.front(), options);
   const bool step = scenario_case.as<WorkloadExperiment>() != nullptr;
-  return (step ? explain_step : explain_collective)(options, streams, scenarios.front(), scenario_case);
+  const bool jobs = scenario_case.as<SharedClusterExperiment>() != nullptr;
+  const auto explain_it = step ? explain_step : jobs ? explain_job : explain_collective;
+  return explain_it(options, streams, scenarios.front(), scenario_case);
 }
 
 }  // namespace
@@ -144,7 +170,8 @@ ExitCode explain_scenario(const ExplainOptions& options, const Streams& streams)
 void visit(OptionFields& fields, ExplainOptions& options) {
   fields.size("size", "SIZE", options.size, "of the payload; without it the largest of the case");
   fields.texts("case", "NAME", options.scenario.cases, "this case; needed where there are several");
-  fields.text("job", "N", options.job, "this one of several jobs, counted from 0, as if it were alone");
+  fields.text("job", "N", options.job,
+              "this one of several jobs, counted from 0, as if it were alone; of a workload by name or number");
   fields.texts("set", "/POINTER=VALUE", options.scenario.settings, "changes the scenario first; repeatable");
   fields.text("seed", "N", options.scenario.seed, "instead of the scenario's");
   fields.written_file("timeline", options.timeline, "what happened when, as Chrome trace events (opens in Perfetto)");
@@ -157,13 +184,14 @@ void visit(OptionFields& fields, ExplainOptions& options) {
 Command explain_command() {
   return {
       .name = "explain",
-      .summary = "says why a collective of one size, or a step of training, takes its time",
+      .summary = "says why a collective of one size, a step of training, or a job takes its time",
       .arguments = "SCENARIO",
       .explanation =
           "Of a collective: all candidates with their times (beside NCCL's own predictions where NCCL runs it), why\n"
           "others cannot run, the channels, the pipeline from launch to drain, the limiting link and the least\n"
           "time that the hardware allows. Of a step of training, or a trace: its critical path, what it computes\n"
-          "and what it waits for. Of both: what would shorten them, each change simulated.\n",
+          "and what it waits for. Of both: what would shorten them, each change simulated. Of a job of a\n"
+          "workload: why it waited, where it ran, what slowed it down and what was lost.\n",
       .example = "athanor explain scenarios/quickstart.json --case \"one DGX H100\" --size 64MiB",
       .least_arguments = 1,
       .most_arguments = 1,

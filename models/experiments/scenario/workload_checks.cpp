@@ -1,9 +1,11 @@
 #include "models/experiments/scenario/workload_checks.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/core.h>
 
+#include "models/jobs/dependencies.hpp"
 #include "models/jobs/failures/standby_nodes.hpp"
 #include "models/jobs/inventory.hpp"
 #include "sim/words.hpp"
@@ -78,11 +80,41 @@ void check_failures(const WorkloadConfig& workload, Problems& problems) {
   }
 }
 
+void check_retries(const WorkloadJobKind& job, const WorkloadConfig& workload, Problems& problems) {
+  if (!job.retries || !workload.rules.failures.sources.empty()) { return; }
+  problems.add({"no-effect", "a job is tried again, and nothing fails", job.place,
+                R"(leave out "retries", or write "failures")"});
+}
+
+void check_dependencies(const WorkloadConfig& workload, Problems& problems) {
+  std::set<std::string> names;
+  for (const WorkloadJob& job : workload.written) { names.insert(job.name); }
+  for (const WorkloadJob& job : workload.written) {
+    for (const std::string& name : job.after) {
+      if (!name.empty() && names.contains(name)) { continue; }
+      problems.add({"no-such-job", fmt::format("no job is called '{}'", name), job.place,
+                    R"(name jobs by their "name" in "after")"});
+    }
+  }
+  const std::vector<NameId> circle = circle_of_dependencies(*workload.jobs);
+  if (circle.empty()) { return; }
+  std::vector<std::string> parts;
+  for (const NameId each : circle) { parts.push_back("'" + workload.jobs->name(each) + "'"); }
+  parts.push_back(parts.front());
+  problems.add({"cycle", fmt::format("jobs wait for each other in a circle: {}", joined(parts, " after ")),
+                workload.place, R"(take one of them out of an "after")"});
+}
+
 }  // namespace
 
 void check(const WorkloadConfig& workload, Problems& problems) {
   const std::size_t before = problems.size();
   check_failures(workload, problems);
+  check_dependencies(workload, problems);
+  for (const WorkloadJob& job : workload.written) { check_retries(job, workload, problems); }
+  if (workload.arrivals) {
+    for (const WorkloadArrivals::Class& each : workload.arrivals->classes) { check_retries(each, workload, problems); }
+  }
   if (problems.size() > before) { return; }
   try {
     check_shapes(workload, problems);

@@ -26,6 +26,7 @@ void visit_kind(Fields& fields, WorkloadJobKind& job) {
   fields.optional("gpu_types", job.gpu_types, "Names of GPUs, one of which it needs; absent: any");
   fields.optional("priority", job.priority, "The higher the sooner, where the scheduler asks for it",
                   {-1'000'000'000, 1'000'000'000});
+  fields.optional("retries", job.retries, "It is given up when it has failed once more often; absent: never");
   fields.optional("training", job.training, "One of \"trainings\", which it does; its speed follows from where it is");
   fields.optional_object("data", job.data, "What it reads, which sets how fast it works",
                          [](Fields& f, WorkloadJobData& data) { visit(f, data); });
@@ -84,6 +85,7 @@ Job job_of(const WorkloadJobKind& kind, JobList& list) {
   job.limit = kind.limit.value_or(WallTime::max());
   job.priority = kind.priority;
   job.activity = kind.activity;
+  job.retries = kind.retries.value_or(UINT32_MAX);
   return job;
 }
 
@@ -104,6 +106,7 @@ void visit(Fields& fields, WorkloadElastic& elastic) {
 void visit(Fields& fields, WorkloadJob& job) {
   visit_kind(fields, job);
   fields.optional("submitted", job.submitted, "When it is submitted, from the beginning on");
+  fields.optional("after", job.after, "Names of jobs, all of which have to be completed before");
   fields.optional(
       "duration", job.duration,
       "How long it runs undisturbed, at full speed; or \"steps\", \"application\", or steps of its \"data\"",
@@ -149,6 +152,9 @@ JobList list_of(const std::vector<WorkloadJob>& written) {
     Job job = job_of(config, list);
     job.io = IoId{++io};
     job.submitted = config.submitted;
+    std::vector<NameId> after;
+    for (const std::string& name : config.after) { after.push_back(list.name(name)); }
+    job.after = list.dependencies(std::move(after));
     job.duration = config.duration.value_or(WallTime{});
     const WallTime known = config.steps ? WallTime::max() : job.duration;  // TrainingSpeeds knows later
     job.expected = config.expected.value_or(config.limit.value_or(known));

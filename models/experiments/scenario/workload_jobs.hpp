@@ -34,10 +34,11 @@ struct WorkloadJobKind {
   std::vector<std::string> gpu_types;
   std::int32_t priority = 0;
   std::optional<WorkloadJobData> data;
-  std::optional<Ratio> parameters;     ///< of what it trains, by which its checkpoints count
-  std::string training;                ///< by its name; "": it computes nothing that is simulated
-  std::optional<std::uint64_t> steps;  ///< of it; none: as many as fit into the duration
-  ActivityId activity;                 ///< once it has been resolved
+  std::optional<std::uint32_t> retries;  ///< after failures; none: always
+  std::optional<Ratio> parameters;       ///< of what it trains, by which its checkpoints count
+  std::string training;                  ///< by its name; "": it computes nothing that is simulated
+  std::optional<std::uint64_t> steps;    ///< of it; none: as many as fit into the duration
+  ActivityId activity;                   ///< once it has been resolved
   SourceLocation place;
 };
 
@@ -55,7 +56,8 @@ struct WorkloadJob : WorkloadJobKind {
   std::uint32_t batch = 0;           ///< of an application
   std::optional<WallTime> expected;
   std::optional<WorkloadElastic> elastic;
-  std::uint32_t count = 1;  ///< such jobs
+  std::vector<std::string> after;  ///< names of jobs that have to be completed
+  std::uint32_t count = 1;         ///< such jobs
 };
 void visit(Fields& fields, WorkloadJob& job);
 /// Their IoIds count from 1, as written. Requires durations.

@@ -155,8 +155,8 @@ void KubeObjects::read_replicas(const YAML::Node& object, const char* specs, Kub
 }
 
 void KubeObjects::read_run_policy(const YAML::Node& policy, KubeJob& job) {
-  notes_.known_keys(policy, "runPolicy", {"schedulingPolicy", "activeDeadlineSeconds", "suspend"});
-  set_limit(policy, job);
+  notes_.known_keys(policy, "runPolicy", {"schedulingPolicy", "activeDeadlineSeconds", "backoffLimit", "suspend"});
+  set_limits(policy, job);
   const YAML::Node scheduling = child(policy, "schedulingPolicy");
   notes_.known_keys(scheduling, "schedulingPolicy", {"minAvailable", "queue", "priorityClass"});
   if (const std::string queue = kube_text(scheduling, "queue"); !queue.empty()) { job.queue = queue; }
@@ -167,8 +167,9 @@ void KubeObjects::read_run_policy(const YAML::Node& policy, KubeJob& job) {
 
 void KubeObjects::read_volcano(const YAML::Node& object, KubeJob& job) {
   const YAML::Node spec = child(object, "spec");
-  notes_.known_keys(spec, "a Volcano Job",
-                    {"tasks", "minAvailable", "queue", "priorityClassName", "schedulerName", "runningEstimate"});
+  notes_.known_keys(
+      spec, "a Volcano Job",
+      {"tasks", "minAvailable", "queue", "priorityClassName", "schedulerName", "runningEstimate", "maxRetry"});
   const YAML::Node tasks = child(spec, "tasks");
   if (!tasks || !tasks.IsSequence()) {
     notes_.problem(object, "missing-key", "there is no list \"tasks\" in its \"spec\"", "");
@@ -183,13 +184,14 @@ void KubeObjects::read_volcano(const YAML::Node& object, KubeJob& job) {
   if (const std::string queue = kube_text(spec, "queue"); !queue.empty()) { job.queue = queue; }
   if (const std::string name = kube_text(spec, "priorityClassName"); !name.empty()) { job.priority_class = name; }
   job.predicted = span_at(spec, "runningEstimate");
+  job.retries = kube_count(spec, "maxRetry", job.retries, notes_);
   check_minimum(spec, tasks_of(job.shape));
 }
 
 void KubeObjects::read_job(const YAML::Node& object, KubeJob& job) {
   const YAML::Node spec = child(object, "spec");
   add_job_pods(spec, 1, job);
-  set_limit(spec, job);
+  set_limits(spec, job);
   check_suspend(spec, job);
 }
 
@@ -209,8 +211,9 @@ void KubeObjects::read_job_set(const YAML::Node& object, KubeJob& job) {
 }
 
 void KubeObjects::add_job_pods(const YAML::Node& spec, std::uint32_t times, KubeJob& job) {
-  notes_.known_keys(spec, "a Job",
-                    {"parallelism", "completions", "completionMode", "template", "activeDeadlineSeconds", "suspend"});
+  notes_.known_keys(
+      spec, "a Job",
+      {"parallelism", "completions", "completionMode", "template", "activeDeadlineSeconds", "backoffLimit", "suspend"});
   const std::uint32_t parallel = kube_count(spec, "parallelism", 1, notes_);
   if (kube_count(spec, "completions", parallel, notes_) != parallel) {
     notes_.problem(child(spec, "completions"), "not-a-gang",
@@ -284,9 +287,10 @@ void KubeObjects::check_suspend(const YAML::Node& spec, const KubeJob& job) {
                  "leave out \"suspend\", or label it with kueue.x-k8s.io/queue-name");
 }
 
-void KubeObjects::set_limit(const YAML::Node& spec, KubeJob& job) {
+void KubeObjects::set_limits(const YAML::Node& spec, KubeJob& job) {
   const std::optional<WallTime> limit = span_at(spec, "activeDeadlineSeconds");
   if (limit && *limit > WallTime{}) { job.limit = limit; }
+  job.retries = kube_count(spec, "backoffLimit", job.retries, notes_);
 }
 
 std::optional<WallTime> KubeObjects::span_at(const YAML::Node& map, const char* key) {

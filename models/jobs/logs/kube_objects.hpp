@@ -19,6 +19,7 @@ struct KubeJob {
   std::optional<LogTime> submitted;
   WallTime duration;
   std::optional<WallTime> limit;
+  std::uint32_t retries = UINT32_MAX;  ///< after failures; none said: always
   std::optional<WallTime> predicted;
   std::int32_t priority = 0;
   SourceLocation place;
@@ -49,7 +50,7 @@ class KubeObjects {
   void read_labels(const YAML::Node& labels, KubeJob& job);
   void check_minimum(const YAML::Node& spec, std::uint64_t all);
   void check_suspend(const YAML::Node& spec, const KubeJob& job);
-  void set_limit(const YAML::Node& spec, KubeJob& job);
+  void set_limits(const YAML::Node& spec, KubeJob& job);
   std::optional<WallTime> span_at(const YAML::Node& map, const char* key);
   void finish(const YAML::Node& object, KubeJob job);
 

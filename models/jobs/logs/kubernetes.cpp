@@ -85,6 +85,7 @@ struct KubernetesObjects final : LogFormat {
       logged.limit = job.limit;
       logged.predicted = job.predicted;
       logged.priority = job.priority;
+      logged.retries = job.retries;
       log.add(logged);
     }
   }

@@ -87,6 +87,7 @@ TEST_CASE("kubernetes: policies give the queue, the priority and the limit; elas
   CHECK(log.queue(0) == "big");
   CHECK(log.job(0).priority == 1000);
   CHECK(log.job(0).limit == wall_seconds(60));
+  CHECK(log.job(0).retries == 3);
   CHECK(problem_of(pytorch(fmt::format(fmt::runtime(policy), 2)) + classes) == "11 elastic");
   CHECK(problem_of(pytorch(fmt::format(fmt::runtime(policy), 4))) == "1 unknown-priority-class");
   CHECK(problem_of(pytorch("  elasticPolicy: {minReplicas: 1}\n")) == "7 elastic");
@@ -128,10 +129,10 @@ TEST_CASE("kubernetes: a PodGroup divides its resources among its members") {
 
 TEST_CASE("kubernetes: what is not read is named with its line, and resources that nobody has are refused") {
   const std::string service = "kind: Service\nmetadata: {name: s}\nspec: {}\n---\n";
-  const ReadLog log = read_log("kubernetes", service + batch("  backoffLimit: 4\n"), kHour);
+  const ReadLog log = read_log("kubernetes", service + batch("  ttlSecondsAfterFinished: 4\n"), kHour);
   CHECK(log.jobs.size() == 1);
   CHECK(log.left_out.at("an object of kind \"Service\" is none of the jobs that are read").first_line == 1);
-  CHECK(log.without_effect.at("\"backoffLimit\" of a Job").first_line == 10);
+  CHECK(log.without_effect.at("\"ttlSecondsAfterFinished\" of a Job").first_line == 10);
   CHECK(problem_of(changed(batch(""), "nvidia.com/gpu", "nvidia.com/mig-1g.10gb")) == "12 unknown-resource");
   CHECK(problem_of(changed(batch(""), "gpu: 2", "gpu: 0.5")) == "12 wrong-quantity");
   CHECK(problem_of(changed(batch(""), "gpu: 2", "gpu: -2")) == "12 wrong-quantity");

@@ -120,6 +120,19 @@ TEST_CASE("what cannot work of a workload is refused with its place and what to 
   check_refused(folder, wrong);
 }
 
+TEST_CASE("what jobs wait for has to be there, and to come to an end") {
+  const Folder folder;
+  const auto after = [](const std::string& first, const std::string& second) {
+    return on_star(R"({"jobs": [{"name": "a", "gpus": 1, "duration": "1h", "after": [)" + first +
+                   R"(]}, {"name": "b", "gpus": 1, "duration": "1h", "after": [)" + second + "]}]}");
+  };
+  check_refused(folder,
+                {{after(R"("c")", ""), "no-such-job", "'c'"},
+                 {after(R"("b")", R"("a")"), "cycle", "in a circle: 'a' after 'b' after 'a'"},
+                 {on_star(R"({"jobs": [{"gpus": 1, "duration": "1h", "retries": 2}]})"), "no-effect", "fails"}});
+  CHECK(results_of(folder, after("", R"("a")"))[0]["wait_s_max"] == 3600);
+}
+
 TEST_CASE("what cannot work of trainings is refused") {
   const Folder folder;
   const std::vector<Wrong> wrong = {
