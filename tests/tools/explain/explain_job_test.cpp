@@ -25,7 +25,7 @@ Ran explained(const Folder& folder, const std::string& job) {
 
 TEST_CASE("explain of a job tells why it waited, where it ran and what it lost, in the order of time") {
   const Folder folder;
-  const nlohmann::json job = explained(folder, "1").json();
+  const nlohmann::json job = explained(folder, "2").json();
   CHECK(job["name"] == "b");
   CHECK(job["state"] == "completed");
   const nlohmann::json& events = job["events"];
@@ -44,7 +44,7 @@ TEST_CASE("explain of a job tells why it waited, where it ran and what it lost, 
 
 TEST_CASE("explain of a job that waits for another one says so, and names that are not there are refused") {
   const Folder folder;
-  CHECK(text_of(explained(folder, "2").json()["events"]).find("waits for 'a', which is not completed") !=
+  CHECK(text_of(explained(folder, "1").json()["events"]).find("waits for 'a', which is not completed") !=
         std::string::npos);
   CHECK(explained(folder, "c").err.find("there is no job 'c'") != std::string::npos);
   CHECK(explained(folder, "b").err.find("several jobs are called 'b'") != std::string::npos);

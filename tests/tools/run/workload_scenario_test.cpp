@@ -123,8 +123,11 @@ TEST_CASE("what cannot work of a workload is refused with its place and what to 
 TEST_CASE("what jobs wait for has to be there, and to come to an end") {
   const Folder folder;
   const auto after = [](const std::string& first, const std::string& second) {
-    return on_star(R"({"jobs": [{"name": "a", "gpus": 1, "duration": "1h", "after": [)" + first +
-                   R"(]}, {"name": "b", "gpus": 1, "duration": "1h", "after": [)" + second + "]}]}");
+    const auto waits = [](const std::string& names) {
+      return names.empty() ? std::string("}") : R"(, "after": [)" + names + "]}";
+    };
+    return on_star(R"({"jobs": [{"name": "a", "gpus": 1, "duration": "1h")" + waits(first) +
+                   R"(, {"name": "b", "gpus": 1, "duration": "1h")" + waits(second) + "]}");
   };
   check_refused(folder,
                 {{after(R"("c")", ""), "no-such-job", "'c'"},
