@@ -37,7 +37,9 @@ void check_fair(const MaxMinShares& shares, const FlowGraph& plan, const std::ve
   }
   for (const ConnectionId c : plan.connections.ids()) {
     if (!active[c.value]) { continue; }
-    bool held = shares.rate(c) == plan.connections[c].cap.count() * kFinePerByte;
+    // The cap of who has none is too large to be multiplied.
+    const FineRate rate = shares.rate(c);
+    bool held = rate % kFinePerByte == 0 && rate / kFinePerByte == plan.connections[c].cap.count();
     for_uses(
         c, [&](const FlowGraph::Use& use) { held |= shares.is_full(use.link) && fastest[use.link] == shares.rate(c); });
     CHECK(held);
