@@ -2,32 +2,18 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 
 #include <fmt/core.h>
 
 #include "models/jobs/gpu_set.hpp"
+#include "sim/disjoint_groups.hpp"
 #include "sim/error.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
 
 namespace {
-
-/// Which things belong together, joined pair by pair.
-class Groups {
- public:
-  explicit Groups(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }
-  std::uint32_t of(std::uint32_t at) {
-    while (parent_[at] != at) { at = parent_[at] = parent_[parent_[at]]; }
-    return at;
-  }
-  void join(std::uint32_t a, std::uint32_t b) { parent_[std::max(of(a), of(b))] = std::min(of(a), of(b)); }
-
- private:
-  std::vector<std::uint32_t> parent_;
-};
 
 /// The first device of the network that a node is connected to.
 std::optional<VertexId> first_switch(const std::vector<VertexId>& devices, const Cluster& cluster) {
@@ -105,7 +91,7 @@ class TierFinder {
 
   const Cluster& cluster_;
   std::vector<std::optional<VertexId>> first_;
-  Groups groups_;
+  DisjointGroups groups_;
 };
 
 std::vector<std::vector<VertexId>> devices_by_node(const Cluster& cluster, std::uint32_t nodes) {

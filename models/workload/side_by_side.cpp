@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 
 #include "models/workload/workload_runner.hpp"
 #include "sim/check.hpp"
+#include "sim/disjoint_groups.hpp"
 
 namespace athanor {
 
@@ -38,12 +38,6 @@ class Repetitions {
   std::vector<std::vector<Time>> ends_;
   std::size_t left_;  ///< steps that have not been done often enough
 };
-
-/// Things that belong together, joined pair by pair.
-std::uint32_t root(std::vector<std::uint32_t>& parents, std::uint32_t at) {
-  while (parents[at] != at) { at = parents[at] = parents[parents[at]]; }
-  return at;
-}
 
 constexpr double kFull = 1 + 1e-6;  // as of CallShares
 
@@ -167,20 +161,15 @@ LinkGroups groups_by_links(std::span<const std::vector<LinkDemand>* const> deman
     }
   }
   LinkGroups groups;
-  std::vector<std::uint32_t> parents(demands.size());
-  std::iota(parents.begin(), parents.end(), 0U);
+  DisjointGroups together(demands.size());
   for (const auto& [number, link] : links) {
     if (link.share <= kFull || link.who.size() < 2) { continue; }
     groups.links.push_back(number);
-    for (const std::uint32_t each : link.who) {
-      const std::uint32_t a = root(parents, each);
-      const std::uint32_t b = root(parents, link.who.front());
-      parents[std::max(a, b)] = std::min(a, b);
-    }
+    for (const std::uint32_t each : link.who) { together.join(each, link.who.front()); }
   }
   std::map<std::uint32_t, std::uint32_t> numbers;
   for (std::uint32_t each = 0; each < demands.size(); ++each) {
-    groups.of.push_back(numbers.try_emplace(root(parents, each), count(numbers)).first->second);
+    groups.of.push_back(numbers.try_emplace(together.of(each), count(numbers)).first->second);
   }
   return groups;
 }

@@ -12,7 +12,6 @@ namespace athanor {
 namespace {
 
 double rate_of(const std::optional<Bandwidth>& rate) { return rate ? static_cast<double>(rate->count()) : kUnlimited; }
-double in_seconds(Time time) { return static_cast<double>(time.count()) * 1e-12; }
 double bytes_of(Bytes bytes) { return static_cast<double>(bytes.count()); }
 
 double gpus_of(const WorkloadJobKind& job) {
@@ -87,7 +86,7 @@ class RulesMaker {
     made.node_read = rate_of(storage.node_read);
     made.node_write = rate_of(storage.node_write);
     if (storage.operations) { made.operations = static_cast<double>(*storage.operations); }
-    made.first_byte = in_seconds(storage.first_byte);
+    made.first_byte = seconds(storage.first_byte);
     made.stream = rate_of(storage.stream);
     made.streams = storage.streams;
     if (!storage.nodes.empty()) { made.paths = paths_of(storage); }
@@ -229,7 +228,7 @@ class RulesMaker {
     if (job.data) {
       io.data_set = find(workload_.data_sets, job.data->set, "data set", job.data->place, problems_);
       io.epochs = job.data->epochs;
-      io.cpu_seconds = job.data->cpu ? in_seconds(*job.data->cpu) : 0;
+      io.cpu_seconds = job.data->cpu ? seconds(*job.data->cpu) : 0;
       io.cores_per_gpu = job.data->cores_per_gpu;
     }
     rules_.io.push_back(io);
@@ -279,7 +278,7 @@ void put_durations(WorkloadConfig& workload, Problems& problems) {
     if (!set) { continue; }
     const double items = static_cast<double>(workload.data_sets[*set].items) * job.data->epochs;
     const double gpus = gpus_of(job);
-    const double span = gpus > 0 ? items / (gpus * *job.data->batch) * in_seconds(*job.data->step) : 0;
+    const double span = gpus > 0 ? items / (gpus * *job.data->batch) * seconds(*job.data->step) : 0;
     if (span <= 0 || span > 1e12) {
       problems.add({"out-of-range", fmt::format("a job of {} items on {} GPUs lasts {} s", items, gpus, span),
                     job.data->place, "change \"step\", \"batch\" or \"epochs\""});

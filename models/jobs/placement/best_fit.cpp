@@ -7,16 +7,10 @@ namespace {
 
 class BestFitPolicy final : public GroupPlacement {
   bool place_group(std::uint32_t group, const TaskGroup& tasks, Inventory& inventory, Allocation& allocation) override {
-    std::uint32_t left = tasks.tasks;
-    while (left > 0) {
+    return fill_nodes(group, tasks, inventory, allocation, [&](std::uint32_t left) {
       const auto whole = tightest(inventory, tasks.each, left);
-      const auto node = whole ? whole : emptiest(inventory, tasks.each, 1);
-      if (!node) { return false; }
-      const std::uint32_t here = std::min(left, inventory.room(*node, tasks.each));
-      take(*node, group, tasks.each, here, inventory, allocation);
-      left -= here;
-    }
-    return true;
+      return whole ? whole : emptiest(inventory, tasks.each, 1);
+    });
   }
 };
 

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "models/jobs/placement/entry.hpp"
 #include "models/jobs/placement/node_search.hpp"
 
@@ -9,14 +7,8 @@ namespace {
 
 class MostFreePolicy final : public GroupPlacement {
   bool place_group(std::uint32_t group, const TaskGroup& tasks, Inventory& inventory, Allocation& allocation) override {
-    for (std::uint32_t left = tasks.tasks; left > 0;) {
-      const auto node = emptiest(inventory, tasks.each, 1);
-      if (!node) { return false; }
-      const std::uint32_t here = std::min(left, inventory.room(*node, tasks.each));
-      take(*node, group, tasks.each, here, inventory, allocation);
-      left -= here;
-    }
-    return true;
+    return fill_nodes(group, tasks, inventory, allocation,
+                      [&](std::uint32_t /*left*/) { return emptiest(inventory, tasks.each, 1); });
   }
 };
 

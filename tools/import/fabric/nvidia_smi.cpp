@@ -2,34 +2,16 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include <fmt/core.h>
 
+#include "sim/disjoint_groups.hpp"
 #include "tools/import/fabric/matrix.hpp"
 
 namespace athanor {
 
 namespace {
-
-/// Groups of devices that grow together.
-class Groups {
- public:
-  explicit Groups(std::size_t devices) : above_(devices) { std::iota(above_.begin(), above_.end(), 0U); }
-  std::uint32_t of(std::size_t device) const {
-    auto at = static_cast<std::uint32_t>(device);
-    while (above_[at] != at) { at = above_[at]; }
-    return at;
-  }
-  void join(std::size_t a, std::size_t b) {
-    const std::uint32_t first = std::min(of(a), of(b));
-    above_[std::max(of(a), of(b))] = first;
-  }
-
- private:
-  std::vector<std::uint32_t> above_;
-};
 
 /// Makes the machine of a matrix.
 class SmiMachine {
@@ -152,7 +134,7 @@ class SmiMachine {
     return found->second;
   }
 
-  std::uint32_t members(const Groups& groups, std::uint32_t group) const {
+  std::uint32_t members(const DisjointGroups& groups, std::uint32_t group) const {
     std::uint32_t count = 0;
     for (std::size_t i = 0; i < matrix_.devices.size(); ++i) { count += groups.of(i) == group ? 1 : 0; }
     return count;
@@ -238,10 +220,10 @@ class SmiMachine {
   const MatrixHardware& hardware_;
   const Presets& presets_;
   FabricDraft& draft_;
-  Groups switches_;
-  Groups trees_;
-  Groups bridges_;
-  Groups cpus_;
+  DisjointGroups switches_;
+  DisjointGroups trees_;
+  DisjointGroups bridges_;
+  DisjointGroups cpus_;
   const GpuPreset* gpu_ = nullptr;
   const LinkPreset* pcie_ = nullptr;
   const LinkPreset* nvlink_ = nullptr;
