@@ -35,24 +35,27 @@ void visit(Fields& fields, ReadingContext& context, WorkloadTraining& training) 
 void visit(Fields& fields, ContentionRules& contention) {
   fields.optional("links", contention.links, "Whether trainings slow each other down where their calls meet on links",
                   {{"shared", ContentionRules::Links::shared}, {"ignored", ContentionRules::Links::ignored}});
-  fields.optional("phases", contention.phases,
-                  "Steps of trainings that meet begin at any time of each other's: the mean over so many draws of when",
-                  {1, 1000});
+  const bool ignored = fields.reading() && contention.links == ContentionRules::Links::ignored;
+  if (ignored) {
+    if (!fields.has("phases") && !fields.has("interleaved") && !fields.has("priorities")) { return; }
+    fields.problem("links", "no-effect", "links that are not shared need no phases, shifts or priorities",
+                   R"(leave these out, or write "links": "shared")");
+  }
   fields.optional("interleaved", contention.interleaved,
                   "Their steps are shifted in time so that calls meet as little as they can (CASSINI)");
   fields.optional(
       "priorities", contention.priorities,
       "Who gets links first: none, or by_intensity: who computes most for the time of its busiest link (Crux)",
       {{"none", ContentionRules::Priorities::none}, {"by_intensity", ContentionRules::Priorities::by_intensity}});
-  const bool says_how = fields.has("phases") || fields.has("interleaved") || fields.has("priorities");
-  if (contention.links == ContentionRules::Links::ignored && says_how) {
-    fields.problem("links", "no-effect", "links that are not shared need no phases, shifts or priorities",
-                   R"(leave these out, or write "links": "shared")");
-  }
-  if (contention.interleaved && fields.has("phases")) {
+  const bool shifted = fields.reading() && contention.interleaved;
+  if (shifted && !fields.has("phases")) { return; }
+  if (shifted) {
     fields.problem("phases", "no-effect", "steps that are shifted on purpose do not begin at any time",
                    R"(leave out "phases" or "interleaved")");
   }
+  fields.optional("phases", contention.phases,
+                  "Steps of trainings that meet begin at any time of each other's: the mean over so many draws of when",
+                  {1, 1000});
 }
 
 bool TrainingResolution::problem(const SourceLocation& place, std::string code, std::string message, std::string hint) {
