@@ -45,7 +45,7 @@ void Simulator::end_instant_of_next() {
   actors_[actor.value]->on_end_of_instant();
 }
 
-void Simulator::run() {
+bool Simulator::run_until(Time last) {
   for (;;) {
     while (!queue_.empty() && queue_.top().when == now_) {
       const Event event = queue_.top();
@@ -57,7 +57,8 @@ void Simulator::run() {
       end_instant_of_next();
       continue;
     }
-    if (queue_.empty()) { return; }
+    if (queue_.empty()) { return true; }
+    if (queue_.top().when > last) { return false; }
     if (stop_.stop_requested()) { throw Interrupted(); }
     now_ = queue_.top().when;
   }

@@ -56,7 +56,9 @@ class Simulator {
   bool instant_is_over() const { return next_asking_ == asking_.size(); }
 
   /// Runs until nothing is left to happen. Throws Interrupted before the first instant that a stop was asked for.
-  void run();
+  void run() { run_until(Time::max()); }
+  /// The same, but for what would happen after `last`. Whether nothing is left to happen.
+  bool run_until(Time last);
 
   /// Skips a span in which nothing new happens: now and every pending event move `by` later.
   /// Whoever calls it moves the times that actors remember.

@@ -47,7 +47,7 @@ RunResult Candidate::run(const SimulationOptions& options) const {
   result.roots = roots();
   result.simulated = simulate_with(request_.element_size, options);
   result.time = launched(result.simulated.time);
-  if (request_.calls > 1) { call_again(options, result); }
+  if (request_.calls > 1 && !result.simulated.given_up) { call_again(options, result); }
   return result;
 }
 

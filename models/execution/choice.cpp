@@ -1,6 +1,7 @@
 #include "models/execution/choice.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -74,15 +75,23 @@ namespace {
 struct Best {
   std::optional<RunResult> result;
   std::optional<Candidate> candidate;
+  std::size_t place = 0;  ///< in the order in which candidates were named
 };
 
-/// Runs a candidate and keeps it if it is the fastest so far. Returns its time.
-Time keep_fastest(const Candidate& candidate, const SimulationOptions& options, Best& best) {
+/// Nobody waits for the end of a candidate of which no more is asked than that it is slower.
+constexpr Time kWhatever = Time::zero();
+constexpr Time kToItsEnd = Time::max();
+
+/// Runs a candidate and keeps it if it is the fastest so far. Returns its time, or one that is above `at_least` and
+/// that of the fastest, and not above its own.
+Time keep_fastest(const Candidate& candidate, std::size_t place, Time at_least, SimulationOptions options, Best& best) {
+  if (best.result) { options.give_up_after = std::max(at_least, best.result->time); }
   RunResult result = candidate.run(options);
   const Time time = result.time;
-  if (best.result && time >= best.result->time) { return time; }
+  if (best.result && (time > best.result->time || (time == best.result->time && place >= best.place))) { return time; }
   best.result = std::move(result);
   best.candidate.emplace(candidate);
+  best.place = place;
   return time;
 }
 
@@ -90,17 +99,21 @@ Time keep_fastest(const Candidate& candidate, const SimulationOptions& options, 
 /// quarter of the payload, a sixteenth and so on, as long as that saves time worth the simulation: time is convex in
 /// the number of chunks, whose latencies add up while their transfers overlap. So the number is within a factor of two
 /// of the best, or chunks that are smaller still would save less than a third of the last saving.
-void try_chunks(const RunRequest& request, const Candidate& whole, const SimulationOptions& options, Best& best) {
+void try_chunks(const RunRequest& request, const Candidate& whole, std::size_t place, const SimulationOptions& options,
+                Best& best) {
   constexpr std::int64_t kWorth = 256;
   constexpr std::int64_t kEqual = 1'000'000;
-  Time before = keep_fastest(whole, options, best);
-  if (!whole.may_choose_chunk()) { return; }
+  const bool calls_overlap = request.calls > 1;  // and may take less each than the first one alone
+  const bool may_choose = whole.may_choose_chunk();
+  Time before = keep_fastest(whole, place, may_choose || calls_overlap ? kToItsEnd : kWhatever, options, best);
+  if (!may_choose) { return; }
   const bool packets = request.options.level == NetworkLevel::packet;  // none is worth less than one of these
   const Bytes least =
       packets ? std::max(request.element_size, request.options.packet.transport.payload) : request.element_size;
   for (Bytes chunk = payload(request) / 4; chunk >= least; chunk = chunk / 4) {
-    const Time time = keep_fastest(whole.in_chunks_of(chunk), options, best);
     const Time rounding = before / kEqual;  // as long as before: both are whole pieces
+    const Time enough = calls_overlap ? kToItsEnd : before + rounding;
+    const Time time = keep_fastest(whole.in_chunks_of(chunk), place, enough, options, best);
     if (time > before + rounding) { return; }
     if (time < before - rounding && time > before - before / kWorth) { return; }
     before = time;
@@ -108,28 +121,42 @@ void try_chunks(const RunRequest& request, const Candidate& whole, const Simulat
 }
 
 /// Packets take long to simulate: there, flows say which chunk is the fastest.
-void choose_and_run(const RunRequest& request, const Candidate& candidate, const SimulationOptions& options,
-                    Best& best) {
+void choose_and_run(const RunRequest& request, const Candidate& candidate, std::size_t place,
+                    const SimulationOptions& options, Best& best) {
   if (options.level != NetworkLevel::packet || !candidate.may_choose_chunk()) {
-    try_chunks(request, candidate, options, best);
+    try_chunks(request, candidate, place, options, best);
     return;
   }
   SimulationOptions flows = options;
   flows.level = NetworkLevel::flow;
   Best by_flows;
-  try_chunks(request, candidate, flows, by_flows);
-  keep_fastest(*by_flows.candidate, options, best);
+  try_chunks(request, candidate, place, flows, by_flows);
+  keep_fastest(*by_flows.candidate, place, request.calls > 1 ? kToItsEnd : kWhatever, options, best);
 }
 
 using Algorithms = std::vector<const Algorithm*>;
 
-/// Runs an algorithm with every protocol that takes it, and keeps the fastest. Returns why none does.
+/// Those first that put the least on the wire, which are most often the fastest: others are given up the sooner.
+std::vector<std::size_t> in_order_of_wire_bytes(const std::vector<Candidate>& candidates) {
+  std::vector<std::size_t> order(candidates.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return to_double(candidates[a].protocol().payload) > to_double(candidates[b].protocol().payload);
+  });
+  return order;
+}
+
+/// Runs an algorithm with every protocol that takes it, and keeps the fastest. Returns why none does. `place`: of the
+/// algorithm's first candidate; becomes that behind its last one.
 std::optional<std::string> consider(const RunRequest& request, const Algorithm& algorithm, const Algorithms& allowed,
-                                    Best& best) {
+                                    std::size_t& place, Best& best) {
   SimulationOptions undrawn = request.options;
   undrawn.timeline = nullptr;
   const Candidates candidates = candidates_of(request, algorithm, allowed);
-  for (const Candidate& candidate : candidates.fitting) { choose_and_run(request, candidate, undrawn, best); }
+  for (const std::size_t each : in_order_of_wire_bytes(candidates.fitting)) {
+    choose_and_run(request, candidates.fitting[each], place + each, undrawn, best);
+  }
+  place += candidates.fitting.size();
   if (!candidates.fitting.empty() || candidates.passed_over) { return {}; }
   return candidates.reason;
 }
@@ -158,9 +185,10 @@ std::vector<const Algorithm*> fallback_of(const RunRequest& request) {
 Choice choose_fastest(const RunRequest& request) {
   Best best;
   std::vector<std::string> refused;
+  std::size_t place = 0;
   const auto try_all = [&](const Algorithms& algorithms) {
     for (const Algorithm* algorithm : algorithms) {
-      const std::optional<std::string> reason = consider(request, *algorithm, algorithms, best);
+      const std::optional<std::string> reason = consider(request, *algorithm, algorithms, place, best);
       if (reason) { refused.push_back(fmt::format("{}: {}", algorithm->name, *reason)); }
     }
   };

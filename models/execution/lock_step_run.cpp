@@ -18,16 +18,22 @@ constexpr std::uint32_t kLookEvery = 32;         // steps, so that looking costs
 constexpr std::int64_t kNever = INT64_MIN / 2;
 constexpr Time kLongest = Time::max() / 4;  // up to which sums of times need no check
 
+/// Of the first lane.
+const AgentCost& cost_of_first(const MappedSchedule& mapped) {
+  static const AgentCost kNone;
+  return mapped.lanes.empty() ? kNone : mapped.agent_costs[mapped.lanes[LaneIndex{0}].cost];
+}
+
 /// Times are in ps, those of all lanes in one array, so that a step is one pass over a few arrays.
 class LockStepRun {
  public:
   LockStepRun(const MappedSchedule& mapped, const Schedule& schedule, Bytes element_size, std::uint32_t slots)
       : mapped_(mapped),
         schedule_(schedule),
-        element_size_(element_size),
-        slots_(slots),
+        element_size_(cost_of_first(mapped).element_size.value_or(element_size)),
+        slots_(cost_of_first(mapped).slots.value_or(slots)),
         lanes_(mapped.lanes.size()),
-        look_every_(static_cast<std::uint32_t>(slots * std::max<std::uint64_t>(1, kLookEvery / slots))) {}
+        look_every_(static_cast<std::uint32_t>(slots_ * std::max<std::uint64_t>(1, kLookEvery / slots_))) {}
 
   bool fits() const {
     if (lanes_ == 0 || lanes_ * slots_ > kMostTimes) { return false; }
@@ -36,7 +42,8 @@ class LockStepRun {
     return std::all_of(mapped_.lanes.begin(), mapped_.lanes.end(), [&](const MappedSchedule::Lane& lane) {
       const AgentCost& cost = mapped_.agent_costs[lane.cost];
       return lane.in_ports == 1 && lane.out_ports == 1 && lane.steps == first.steps && lane.loops == first.loops &&
-             !cost.element_size && !cost.slots && schedule_.lane(lane.agent, lane.lane).program == program;
+             cost.element_size.value_or(element_size_) == element_size_ && cost.slots.value_or(slots_) == slots_ &&
+             schedule_.lane(lane.agent, lane.lane).program == program;
     });
   }
 

@@ -8,6 +8,7 @@
 
 #include "models/execution/execution_observer.hpp"
 #include "models/execution/executor.hpp"
+#include "models/execution/least_time.hpp"
 #include "models/execution/machine_substrates.hpp"
 #include "models/execution/network_substrate.hpp"
 #include "models/execution/prepare.hpp"
@@ -95,6 +96,13 @@ NetworkUse use_of(const FabricConnections& connections, const UnsharedOutcome& o
   return use;
 }
 
+Simulated given_up(Time least) {
+  Simulated result;
+  result.time = least;
+  result.given_up = true;
+  return result;
+}
+
 /// Nothing where events are needed, or wanted by somebody who watches them.
 std::optional<Simulated> simulate_unshared(const PreparedSchedule& prepared, const Schedule& schedule,
                                            const CostModel& costs, const SimulationOptions& options) {
@@ -127,6 +135,10 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
 
 Simulated simulate(const PreparedSchedule& prepared, const Schedule& schedule, const Cluster& cluster,
                    const Placement& placement, const CostModel& costs, const SimulationOptions& options) {
+  if (options.give_up_after < Time::max() && options.level != NetworkLevel::ideal) {
+    const Time least = least_time(prepared.mapped, schedule, costs.element_size());
+    if (least > options.give_up_after) { return given_up(least); }
+  }
   if (std::optional<Simulated> unshared = simulate_unshared(prepared, schedule, costs, options)) {
     return std::move(*unshared);
   }
@@ -147,6 +159,7 @@ Simulated simulate(const PreparedSchedule& prepared, const Schedule& schedule, c
     repetition.emplace(simulator, executor, network, mapped, to_double(options.skip_error));
   }
   executor.start(Time::zero());
+  if (!simulator.run_until(options.give_up_after) && !executor.finished()) { return given_up(simulator.next()); }
   simulator.run();
   executor.require_finished();
 

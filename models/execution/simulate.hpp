@@ -47,6 +47,7 @@ struct SimulationOptions : NetworkOptions {
   bool classes = true;                             ///< simulate one of each class of equal agents (exact)
   std::uint32_t blocks_from = 1024;                ///< agents from which on classes are looked for node by node
   bool repeat_loops = true;                        ///< multiply loops and steps that repeat (exact)
+  Time give_up_after = Time::max();                ///< who takes longer need not be simulated to its end
   Timeline* timeline = nullptr;                    ///< draws what is simulated, every loop of it; nullptr: nothing
   Time timeline_offset;                            ///< of the drawing: what happens before the schedule starts
   std::vector<ExecutionObserver*> observers = {};  ///< told of every loop; means nothing where agents share a machine
@@ -68,6 +69,7 @@ struct Settled {
 /// One collective, simulated from its launch to the end of its last lane.
 struct Simulated {
   Time time;
+  bool given_up = false;   ///< it takes at least `time`, more than SimulationOptions::give_up_after; all else is void
   Time first_end;          ///< of the rank that is done first, of those that do something
   std::vector<Time> ends;  ///< of each of SimulationOptions::jobs
   NetworkUse network;

@@ -61,7 +61,8 @@ PlacedTraining::PlacedTraining(const Training& training, const Workload& workloa
   estimates_ = estimate_all(on_endpoints(workload, endpoints), timer);
   for (const CallEstimate* estimate : estimates_.estimates) { own_.push_back(*estimate); }
   for (std::size_t i = 0; i < own_.size(); ++i) { estimates_.estimates[i] = &own_[i]; }
-  demand_ = link_demand(workload_, estimates_);
+  most_ = most_at_once(workload_, estimates_);
+  demand_ = link_demand(estimates_, most_);
   const WorkloadResult result = run_workload(workload_, estimates_, options());
   alone_ = result.time;
   const ParallelPlan& plan = training_.setup.plan;
@@ -77,7 +78,7 @@ WorkloadOptions PlacedTraining::options() const {
   return options;
 }
 
-RepeatedStep PlacedTraining::beside_others(std::span<const std::uint32_t> links, Time begins) {
+RepeatedStep PlacedTraining::beside_others(std::span<const std::uint32_t> links) {
   const auto [found, fresh] = contested_.try_emplace(uses(estimates_, links));
   if (fresh) {
     const WorkloadOptions own = options();
@@ -85,7 +86,7 @@ RepeatedStep PlacedTraining::beside_others(std::span<const std::uint32_t> links,
     alone.run();
     found->second = contested_step(workload_, estimates_, alone.records(), found->first);
   }
-  return {.step = &found->second, .workload = &workload_, .estimates = &estimates_, .begins = begins};
+  return {.step = &found->second, .estimates = &estimates_, .most = &most_};
 }
 
 Time PlacedTraining::with_stragglers(Time period) const {

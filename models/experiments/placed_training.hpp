@@ -29,7 +29,7 @@ class PlacedTraining {
   Time with_stragglers(Time period) const;
   const std::vector<LinkDemand>& demand() const { return demand_; }
   /// Its steps beside others', whose calls may meet its own on these links, in ascending order. Borrows from this.
-  RepeatedStep beside_others(std::span<const std::uint32_t> links, Time begins);
+  RepeatedStep beside_others(std::span<const std::uint32_t> links);
   /// FLOPs of a step by the time that its busiest link is busy (Crux's intensity, FLOP/s).
   double intensity() const { return intensity_; }
   /// Numbers that it holds, some 16 bytes each.
@@ -43,6 +43,7 @@ class PlacedTraining {
   std::stop_token stop_;
   std::vector<CallEstimate> own_;
   WorkloadEstimates estimates_;
+  std::vector<std::uint32_t> most_;  ///< calls of each estimate at once
   std::vector<LinkDemand> demand_;
   Time alone_;
   double intensity_ = 0;

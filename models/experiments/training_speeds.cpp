@@ -168,7 +168,7 @@ void TrainingSpeeds::meet(std::vector<Active*> group, std::span<const std::uint3
 
 std::vector<Time> TrainingSpeeds::together(const std::vector<Active*>& group, std::span<const std::uint32_t> links) {
   std::vector<RepeatedStep> steps;
-  for (const Active* each : group) { steps.push_back(each->place->training->beside_others(links, Time::zero())); }
+  for (const Active* each : group) { steps.push_back(each->place->training->beside_others(links)); }
   if (rules_.priorities == ContentionRules::Priorities::by_intensity) {
     for (std::size_t each = 0; each < group.size(); ++each) {
       const auto lower = std::count_if(group.begin(), group.end(), [&](const Active* other) {
@@ -177,7 +177,7 @@ std::vector<Time> TrainingSpeeds::together(const std::vector<Active*>& group, st
       steps[each].priority = static_cast<std::uint32_t>(static_cast<std::size_t>(lower) * kPriorities / group.size());
     }
   }
-  std::vector<Time> periods = rules_.interleaved ? interleaved(steps, group) : at_random(std::move(steps), group);
+  std::vector<Time> periods = rules_.interleaved ? interleaved(steps, group) : at_random(steps, group);
   for (std::size_t each = 0; each < group.size(); ++each) {
     periods[each] = group[each]->place->training->with_stragglers(periods[each]);
   }
@@ -185,16 +185,18 @@ std::vector<Time> TrainingSpeeds::together(const std::vector<Active*>& group, st
 }
 
 /// The first one begins at once, the second in so many equal parts of its step, the others are drawn.
-std::vector<Time> TrainingSpeeds::at_random(std::vector<RepeatedStep> steps, const std::vector<Active*>& group) {
+std::vector<Time> TrainingSpeeds::at_random(const std::vector<RepeatedStep>& steps, const std::vector<Active*>& group) {
+  const StepsSideBySide together(steps);
+  std::vector<Time> begins(group.size());
   RandomStream random(1, "phases of trainings");
   std::vector<Time> sums(group.size());
   for (std::uint32_t draw = 0; draw < rules_.phases; ++draw) {
     for (std::size_t each = 1; each < group.size(); ++each) {
       const double part =
           each == 1 ? (draw + 0.5) / rules_.phases : static_cast<double>(random.bits() >> 11U) * 0x1p-53;
-      steps[each].begins = part_of(group[each]->place->training->undelayed(), part);
+      begins[each] = part_of(group[each]->place->training->undelayed(), part);
     }
-    const std::vector<Time> periods = periods_side_by_side(steps, kRepetitions, stop_);
+    const std::vector<Time> periods = together.periods(begins, kRepetitions, stop_);
     for (std::size_t each = 0; each < group.size(); ++each) { sums[each] += periods[each]; }
   }
   for (Time& sum : sums) { sum = sum / static_cast<std::int64_t>(rules_.phases); }
@@ -204,25 +206,26 @@ std::vector<Time> TrainingSpeeds::at_random(std::vector<RepeatedStep> steps, con
 /// One after the other takes the shift, of its own step, at which it and those before it are slowed down least.
 std::vector<Time> TrainingSpeeds::interleaved(const std::vector<RepeatedStep>& steps,
                                               const std::vector<Active*>& group) {
-  std::vector<RepeatedStep> shifted{steps.front()};
+  std::vector<Time> begins(1);
   std::vector<Time> best;
   for (std::size_t each = 1; each < group.size(); ++each) {
     double least = INFINITY;
     Time chosen;
-    shifted.push_back(steps[each]);
+    begins.emplace_back();
+    const StepsSideBySide together{std::span<const RepeatedStep>(steps).first(each + 1)};
     for (std::uint32_t shift = 0; shift < kShifts; ++shift) {
-      shifted.back().begins = part_of(group[each]->place->training->undelayed(), static_cast<double>(shift) / kShifts);
-      std::vector<Time> periods = periods_side_by_side(shifted, kRepetitions, stop_);
+      begins.back() = part_of(group[each]->place->training->undelayed(), static_cast<double>(shift) / kShifts);
+      std::vector<Time> periods = together.periods(begins, kRepetitions, stop_);
       double slowdowns = 0;
       for (std::size_t i = 0; i <= each; ++i) {
         slowdowns += seconds(periods[i]) / seconds(group[i]->place->training->undelayed());
       }
       if (slowdowns >= least) { continue; }
       least = slowdowns;
-      chosen = shifted.back().begins;
+      chosen = begins.back();
       best = std::move(periods);
     }
-    shifted.back().begins = chosen;
+    begins.back() = chosen;
   }
   return best;
 }

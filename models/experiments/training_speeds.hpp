@@ -99,7 +99,7 @@ class TrainingSpeeds final : public SpeedModel {
   void look_at(const ClusterState& state);
   void meet(std::vector<Active*> group, std::span<const std::uint32_t> links);
   std::vector<Time> together(const std::vector<Active*>& group, std::span<const std::uint32_t> links);
-  std::vector<Time> at_random(std::vector<RepeatedStep> steps, const std::vector<Active*>& group);
+  std::vector<Time> at_random(const std::vector<RepeatedStep>& steps, const std::vector<Active*>& group);
   std::vector<Time> interleaved(const std::vector<RepeatedStep>& steps, const std::vector<Active*>& group);
   void forget();
   void account(JobId job, WallTime now);

@@ -151,6 +151,7 @@ class Contraction {
       if (successors.empty()) { merge(of_end, behind); }
     }
     require(seen == waits.size(), "operations that have run wait for each other in a circle");
+    drop_implied(of_end);
     const auto end = static_cast<std::uint32_t>(step_.transfers.size());
     step_.end_waits_for = begin_after(end, of_end);
     return std::move(step_);
@@ -167,6 +168,7 @@ class Contraction {
       for (Ancestor& each : before) { each.lag += own.duration; }
       return before;
     }
+    drop_implied(before);
     const auto number = static_cast<std::uint32_t>(step_.transfers.size());
     step_.transfers.push_back({own.estimate, 0, {}});
     waited_for_.push_back(before);
@@ -198,6 +200,10 @@ class Contraction {
   }
 
   void merge(Ancestors& all, const Ancestors& more) const {
+    if (all.empty()) {
+      all = more;
+      return;
+    }
     for (const Ancestor& each : more) {
       const auto same =
           std::find_if(all.begin(), all.end(), [&](const Ancestor& known) { return known.transfer == each.transfer; });
@@ -207,6 +213,7 @@ class Contraction {
         same->lag = std::max(same->lag, each.lag);
       }
     }
+    if (all.size() <= kMostAncestors) { return; }
     drop_implied(all);
     if (all.size() <= kMostAncestors) { return; }
     std::sort(all.begin(), all.end(), [&](const Ancestor& a, const Ancestor& b) {

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
-#include "models/workload/workload_runner.hpp"
 #include "sim/check.hpp"
 #include "sim/disjoint_groups.hpp"
 
@@ -41,14 +39,49 @@ class Repetitions {
 
 constexpr double kFull = 1 + 1e-6;  // as of CallShares
 
+/// What the steps of a list have transfers of, one after the other.
+struct Prices {
+  std::vector<std::vector<std::uint32_t>> numbers;  ///< by step and its estimate, into the others; kNone: no transfer
+  std::vector<Transfers::Work> works;
+  std::vector<std::vector<LinkShare>> shares;
+  std::vector<std::uint32_t> most;
+  std::vector<std::uint32_t> priorities;
+};
+
+constexpr std::uint32_t kNone = UINT32_MAX;
+
+Prices prices_of(std::span<const RepeatedStep> steps) {
+  Prices all;
+  for (const RepeatedStep& step : steps) {
+    std::vector<std::uint32_t>& numbers = all.numbers.emplace_back(step.estimates->estimates.size(), kNone);
+    for (const ContestedStep::Transfer& each : step.step->transfers) {
+      if (numbers[each.estimate] != kNone) { continue; }
+      const CallEstimate& estimate = *step.estimates->estimates[each.estimate];
+      numbers[each.estimate] = count(all.works);
+      all.works.push_back({estimate.transfer(), estimate.latency});
+      all.shares.push_back(estimate.transfer_shares());
+      all.most.push_back((*step.most)[each.estimate]);
+      all.priorities.push_back(step.priority);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
 /// Steps on the event core.
-class StepsRun final : public Actor, public Transfers::Listener {
+class StepsSideBySide::Run final : public Actor, public Transfers::Listener {
  public:
-  StepsRun(std::span<const RepeatedStep> steps, std::uint32_t repetitions, const std::stop_token& stop)
-      : repetitions_(steps.size(), repetitions), simulator_(stop), self_(simulator_.add(*this)) {
-    Prices all;
-    for (const RepeatedStep& step : steps) { add(step, all); }
-    transfers_.emplace(simulator_, std::move(all.works), all.shares, all.priorities, *this);
+  Run(const StepsSideBySide& all, std::span<const Time> begins, std::uint32_t repetitions, const std::stop_token& stop)
+      : steps_(all.steps_),
+        waits_(steps_.size()),
+        repetitions_(steps_.size(), repetitions),
+        simulator_(stop),
+        self_(simulator_.add(*this)),
+        transfers_(simulator_, all.works_, all.shares_, *this) {
+    for (std::uint64_t step = 0; step < begins.size(); ++step) {
+      simulator_.at(begins[step], self_, step << 32U | kBegin);
+    }
   }
 
   std::vector<Time> run() {
@@ -62,10 +95,10 @@ class StepsRun final : public Actor, public Transfers::Listener {
     const auto step = static_cast<std::uint32_t>(what >> 32U);
     const auto transfer = static_cast<std::uint32_t>(what);
     if (transfer == kBegin) { return begin(step); }
-    Step& own = steps_[step];
-    if (--own.waits[transfer] > 0) { return; }
+    if (--waits_[step][transfer] > 0) { return; }
+    const Step& own = steps_[step];
     if (transfer == own.step->transfers.size()) { return end(step); }
-    const std::uint32_t number = transfers_->start(own.first_estimate + own.step->transfers[transfer].estimate);
+    const std::uint32_t number = transfers_.start(own.works[transfer]);
     if (number >= running_.size()) { running_.resize(number + std::size_t{1}); }
     running_[number] = {step, transfer};
   }
@@ -77,39 +110,13 @@ class StepsRun final : public Actor, public Transfers::Listener {
 
  private:
   static constexpr std::uint32_t kBegin = UINT32_MAX;
-  struct Prices {
-    std::vector<Transfers::Work> works;
-    std::vector<std::vector<LinkShare>> shares;
-    std::vector<std::uint32_t> priorities;
-  };
-  struct Step {
-    const ContestedStep* step = nullptr;
-    std::uint32_t first_estimate = 0;
-    std::vector<std::uint32_t> waits;  ///< by transfer, and of the end
-  };
-
-  /// Estimates that the step has nothing of take nothing.
-  void add(const RepeatedStep& step, Prices& all) {
-    const auto number = static_cast<std::uint64_t>(steps_.size());
-    steps_.push_back({step.step, count(all.works), {}});
-    std::vector<bool> used(step.estimates->estimates.size());
-    for (const ContestedStep::Transfer& each : step.step->transfers) { used[each.estimate] = true; }
-    const std::vector<std::uint32_t> most = most_at_once(*step.workload, *step.estimates);
-    for (std::size_t i = 0; i < used.size(); ++i) {
-      const CallEstimate& estimate = *step.estimates->estimates[i];
-      all.works.push_back({estimate.transfer(), estimate.latency, used[i] ? most[i] : 0});
-      all.shares.push_back(used[i] ? estimate.transfer_shares() : std::vector<LinkShare>{});
-      all.priorities.push_back(step.priority);
-    }
-    simulator_.at(step.begins, self_, number << 32U | kBegin);
-  }
 
   void begin(std::uint32_t step) {
-    Step& own = steps_[step];
-    own.waits.clear();
-    for (const ContestedStep::Transfer& each : own.step->transfers) { own.waits.push_back(each.waits_for); }
-    own.waits.push_back(own.step->end_waits_for);
-    release(step, own.step->first);
+    const ContestedStep& own = *steps_[step].step;
+    waits_[step].clear();
+    for (const ContestedStep::Transfer& each : own.transfers) { waits_[step].push_back(each.waits_for); }
+    waits_[step].push_back(own.end_waits_for);
+    release(step, own.first);
   }
 
   void release(std::uint32_t step, const std::vector<ContestedStep::Successor>& successors) {
@@ -122,18 +129,33 @@ class StepsRun final : public Actor, public Transfers::Listener {
     if (repetitions_.done(step, simulator_.now())) { begin(step); }
   }
 
+  const std::vector<Step>& steps_;
+  std::vector<std::vector<std::uint32_t>> waits_;  ///< by step: by transfer, and of the end
   Repetitions repetitions_;
   Simulator simulator_;
   ActorId self_;
-  std::vector<Step> steps_;
-  std::optional<Transfers> transfers_;
+  Transfers transfers_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> running_;  ///< step and transfer, by number of the transfer
 };
 
-}  // namespace
+StepsSideBySide::StepsSideBySide(std::span<const RepeatedStep> steps) : shares_({}, {}) {
+  Prices all = prices_of(steps);
+  for (std::size_t number = 0; number < steps.size(); ++number) {
+    Step& own = steps_.emplace_back(Step{steps[number].step, {}});
+    for (const auto& each : own.step->transfers) { own.works.push_back(all.numbers[number][each.estimate]); }
+  }
+  shares_ = CallShares(all.shares, all.most, all.priorities);
+  works_ = std::move(all.works);
+}
 
-std::vector<LinkDemand> link_demand(const Workload& workload, const WorkloadEstimates& estimates) {
-  const std::vector<std::uint32_t> most = most_at_once(workload, estimates);
+std::vector<Time> StepsSideBySide::periods(std::span<const Time> begins, std::uint32_t repetitions,
+                                           const std::stop_token& stop) const {
+  require(repetitions > 0, "a mean of no repetitions");
+  require(begins.size() == steps_.size(), "{} beginnings of {} steps", begins.size(), steps_.size());
+  return Run(*this, begins, repetitions, stop).run();
+}
+
+std::vector<LinkDemand> link_demand(const WorkloadEstimates& estimates, const std::vector<std::uint32_t>& most) {
   std::map<std::uint32_t, double> demand;
   for (std::size_t i = 0; i < most.size(); ++i) {
     for (const LinkShare& part : estimates.estimates[i]->transfer_shares()) {
@@ -182,12 +204,6 @@ std::vector<bool> uses(const WorkloadEstimates& estimates, std::span<const std::
     }));
   }
   return all;
-}
-
-std::vector<Time> periods_side_by_side(std::span<const RepeatedStep> steps, std::uint32_t repetitions,
-                                       const std::stop_token& stop) {
-  require(repetitions > 0, "a mean of no repetitions");
-  return StepsRun(steps, repetitions, stop).run();
 }
 
 }  // namespace athanor

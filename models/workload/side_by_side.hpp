@@ -7,6 +7,7 @@
 
 #include "models/workload/call_estimate.hpp"
 #include "models/workload/contested_step.hpp"
+#include "models/workload/transfers.hpp"
 #include "models/workload/workload.hpp"
 #include "sim/time.hpp"
 
@@ -18,8 +19,8 @@ struct LinkDemand {
   double share = 0;  ///< above 0; above 1 where its own calls may be slowed down by each other
 };
 
-/// Of all links that it uses, in ascending order.
-std::vector<LinkDemand> link_demand(const Workload& workload, const WorkloadEstimates& estimates);
+/// Of all links that it uses, in ascending order. `most`: as of most_at_once().
+std::vector<LinkDemand> link_demand(const WorkloadEstimates& estimates, const std::vector<std::uint32_t>& most);
 
 /// Workloads that belong together since links may be short for them.
 struct LinkGroups {
@@ -34,16 +35,31 @@ std::vector<bool> uses(const WorkloadEstimates& estimates, std::span<const std::
 /// A step that is done again and again.
 struct RepeatedStep {
   const ContestedStep* step = nullptr;
-  const Workload* workload = nullptr;            ///< whose step it is
-  const WorkloadEstimates* estimates = nullptr;  ///< on the fabric that all of them share
-  Time begins;                                   ///< for the first time
-  std::uint32_t priority = 0;                    ///< its transfers get links before those of lower ones
+  const WorkloadEstimates* estimates = nullptr;      ///< of its workload, on the fabric that all of them share
+  const std::vector<std::uint32_t>* most = nullptr;  ///< its most_at_once()
+  std::uint32_t priority = 0;                        ///< its transfers get links before those of lower ones
 };
 
-/// What steps take from one repetition to the next while all of them are repeated on one fabric, in the mean of at
-/// least `repetitions` behind the first one, in which each finds its place among the others. Each begins again when it
-/// has ended. Requires steps that take time. Throws Interrupted.
-std::vector<Time> periods_side_by_side(std::span<const RepeatedStep> steps, std::uint32_t repetitions,
-                                       const std::stop_token& stop);
+/// Steps that are repeated on one fabric beside each other: each begins again when it has ended.
+class StepsSideBySide {
+ public:
+  /// Requires steps that take time. Borrows what they point to.
+  explicit StepsSideBySide(std::span<const RepeatedStep> steps);
+
+  /// What each takes from one repetition to the next, in the mean of at least `repetitions` behind the first one, in
+  /// which each finds its place among the others. `begins`: of each for the first time. Throws Interrupted.
+  std::vector<Time> periods(std::span<const Time> begins, std::uint32_t repetitions, const std::stop_token& stop) const;
+
+ private:
+  struct Step {
+    const ContestedStep* step = nullptr;
+    std::vector<std::uint32_t> works;  ///< by transfer, into works_
+  };
+  class Run;
+
+  std::vector<Step> steps_;
+  std::vector<Transfers::Work> works_;  ///< of those estimates that steps have something of
+  CallShares shares_;
+};
 
 }  // namespace athanor

@@ -5,22 +5,13 @@
 
 namespace athanor {
 
-namespace {
+namespace {}  // namespace
 
-std::vector<std::uint32_t> most_of(const std::vector<Transfers::Work>& works) {
-  std::vector<std::uint32_t> most;
-  for (const Transfers::Work& work : works) { most.push_back(work.most); }
-  return most;
-}
-
-}  // namespace
-
-Transfers::Transfers(Simulator& simulator, std::vector<Work> works, const std::vector<std::vector<LinkShare>>& shares,
-                     const std::vector<std::uint32_t>& priorities, Listener& listener)
+Transfers::Transfers(Simulator& simulator, std::vector<Work> works, CallShares shares, Listener& listener)
     : simulator_(simulator),
       self_(simulator.add(*this)),
       works_(std::move(works)),
-      shares_(shares, most_of(works_), priorities),
+      shares_(std::move(shares)),
       listener_(listener),
       of_estimate_(works_.size()) {}
 

@@ -20,17 +20,14 @@ class Transfers : public Actor {
     virtual void transferred(std::uint32_t number) = 0;
   };
 
-  /// What a call of some estimate takes alone, and how many of them may run at once.
+  /// What a call of some estimate takes alone.
   struct Work {
     Time transfer;
     Time latency;
-    std::uint32_t most = 1;
   };
 
-  /// `shares`: by estimate, what of links the call takes during its transfer.
-  /// `priorities`: by estimate, as CallShares has them; empty: all are alike.
-  Transfers(Simulator& simulator, std::vector<Work> works, const std::vector<std::vector<LinkShare>>& shares,
-            const std::vector<std::uint32_t>& priorities, Listener& listener);
+  /// `works`: by estimate. `shares`: of what the calls take of links during their transfers, none of which runs.
+  Transfers(Simulator& simulator, std::vector<Work> works, CallShares shares, Listener& listener);
 
   /// Begins a call, now. The number is free again when it has ended.
   std::uint32_t start(std::uint32_t estimate);

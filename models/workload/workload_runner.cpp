@@ -12,19 +12,18 @@ namespace {
 
 using Kind = Workload::Kind;
 
-std::vector<Transfers::Work> works_of(const Workload& workload, const WorkloadEstimates& estimates) {
-  const std::vector<std::uint32_t> most = most_at_once(workload, estimates);
+std::vector<Transfers::Work> works_of(const WorkloadEstimates& estimates) {
   std::vector<Transfers::Work> works;
-  for (std::size_t i = 0; i < most.size(); ++i) {
-    works.push_back({estimates.estimates[i]->transfer(), estimates.estimates[i]->latency, most[i]});
+  for (const CallEstimate* estimate : estimates.estimates) {
+    works.push_back({estimate->transfer(), estimate->latency});
   }
   return works;
 }
 
-std::vector<std::vector<LinkShare>> shares_of(const WorkloadEstimates& estimates) {
+CallShares shares_of(const Workload& workload, const WorkloadEstimates& estimates) {
   std::vector<std::vector<LinkShare>> shares;
   for (const CallEstimate* estimate : estimates.estimates) { shares.push_back(estimate->transfer_shares()); }
-  return shares;
+  return {shares, most_at_once(workload, estimates)};
 }
 
 }  // namespace
@@ -54,7 +53,7 @@ WorkloadRunner::WorkloadRunner(const Workload& workload, const WorkloadEstimates
       options_(options),
       simulator_(options.stop),
       computations_(simulator_, workload.workers.size(), options.interference, *this),
-      transfers_(simulator_, works_of(workload, estimates), shares_of(estimates), {}, *this),
+      transfers_(simulator_, works_of(estimates), shares_of(workload, estimates), *this),
       meetings_(workload),
       communicating_(workload.workers.size()) {
   for (const Workload::Worker& worker : workload.workers) {

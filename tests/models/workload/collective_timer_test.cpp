@@ -112,7 +112,8 @@ class Together : public Transfers::Listener {
       works.push_back({each->transfer(), each->latency});
       shares.push_back(each->transfer_shares());
     }
-    Transfers transfers(simulator_, works, shares, {}, *this);
+    const std::vector<std::uint32_t> most(works.size(), 1);
+    Transfers transfers(simulator_, works, CallShares(shares, most), *this);
     for (std::uint32_t i = 0; i < estimates.size(); ++i) { transfers.start(i); }
     simulator_.run();
   }

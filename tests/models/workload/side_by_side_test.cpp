@@ -27,15 +27,21 @@ class Trainings {
     runner.run();
     contracted_.push_back(std::make_unique<ContestedStep>(
         contested_step(small.workload(), estimates, runner.records(), std::vector<bool>(1, true))));
-    steps_.push_back({contracted_.back().get(), &small.workload(), &estimates, begins, priority});
+    most_.push_back(std::make_unique<std::vector<std::uint32_t>>(most_at_once(small.workload(), estimates)));
+    steps_.push_back({contracted_.back().get(), &estimates, most_.back().get(), priority});
+    begins_.push_back(begins);
   }
 
-  std::vector<Time> periods(std::uint32_t repetitions = 5) { return periods_side_by_side(steps_, repetitions, {}); }
+  std::vector<Time> periods(std::uint32_t repetitions = 5) {
+    return StepsSideBySide(steps_).periods(begins_, repetitions, {});
+  }
 
  private:
   std::vector<std::unique_ptr<SmallWorkload>> all_;
   std::vector<std::unique_ptr<ContestedStep>> contracted_;
+  std::vector<std::unique_ptr<std::vector<std::uint32_t>>> most_;
   std::vector<RepeatedStep> steps_;
+  std::vector<Time> begins_;
 };
 
 /// Several workers that compute, call each other and pass messages on, at random.
@@ -120,8 +126,10 @@ TEST_CASE("what is left of a workload takes as long as all of it, whichever tran
     std::vector<bool> contested;
     for (std::size_t i = 0; i < estimates.estimates.size(); ++i) { contested.push_back(random.below(2) == 0); }
     const ContestedStep step = contested_step(small.workload(), estimates, runner.records(), contested);
-    const RepeatedStep repeated{&step, &small.workload(), &estimates, Time::zero(), 0};
-    CHECK(periods_side_by_side({&repeated, 1}, 2, {}).front() ==
+    const std::vector<std::uint32_t> most = most_at_once(small.workload(), estimates);
+    const RepeatedStep repeated{&step, &estimates, &most, 0};
+    const Time begins;
+    CHECK(StepsSideBySide({&repeated, 1}).periods({&begins, 1}, 2, {}).front() ==
           run_workload(small.workload(), estimates, options).time);
   }
 }
