@@ -63,11 +63,14 @@ PlacedTraining::PlacedTraining(const Training& training, const Workload& workloa
   for (std::size_t i = 0; i < own_.size(); ++i) { estimates_.estimates[i] = &own_[i]; }
   most_ = most_at_once(workload_, estimates_);
   demand_ = link_demand(estimates_, most_);
-  const WorkloadResult result = run_workload(workload_, estimates_, options());
-  alone_ = result.time;
+  check(workload_);
+  const std::vector<CallTime> calls = run();
+  for (const auto& worker : records_) {
+    for (const OperationRecord& each : worker) { alone_ = std::max(alone_, each.end); }
+  }
   const ParallelPlan& plan = training_.setup.plan;
   const double flops = model_flops(training_.setup.model, plan.sequence) * plan.global_batch;
-  intensity_ = flops / std::max(1e-12, busiest_link_seconds(result.calls, own_));
+  intensity_ = flops / std::max(1e-12, busiest_link_seconds(calls, own_));
 }
 
 WorkloadOptions PlacedTraining::options() const {
@@ -78,13 +81,20 @@ WorkloadOptions PlacedTraining::options() const {
   return options;
 }
 
+/// A step, whose records are kept.
+std::vector<CallTime> PlacedTraining::run() {
+  const WorkloadOptions own = options();
+  WorkloadRunner alone(workload_, estimates_, own);
+  alone.run();
+  records_ = alone.records();
+  return alone.calls();
+}
+
 RepeatedStep PlacedTraining::beside_others(std::span<const std::uint32_t> links) {
   const auto [found, fresh] = contested_.try_emplace(uses(estimates_, links));
   if (fresh) {
-    const WorkloadOptions own = options();
-    WorkloadRunner alone(workload_, estimates_, own);
-    alone.run();
-    found->second = contested_step(workload_, estimates_, alone.records(), found->first);
+    if (records_.empty()) { run(); }
+    found->second = contested_step(workload_, estimates_, records_, found->first);
   }
   return {.step = &found->second, .estimates = &estimates_, .most = &most_};
 }

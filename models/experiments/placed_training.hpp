@@ -30,6 +30,8 @@ class PlacedTraining {
   const std::vector<LinkDemand>& demand() const { return demand_; }
   /// Its steps beside others', whose calls may meet its own on these links, in ascending order. Borrows from this.
   RepeatedStep beside_others(std::span<const std::uint32_t> links);
+  /// Who is met for the first time after this costs another run of the step.
+  void forget_records() { records_ = {}; }
   /// FLOPs of a step by the time that its busiest link is busy (Crux's intensity, FLOP/s).
   double intensity() const { return intensity_; }
   /// Numbers that it holds, some 16 bytes each.
@@ -38,6 +40,7 @@ class PlacedTraining {
  private:
   const Training& training_;
   WorkloadOptions options() const;
+  std::vector<CallTime> run();
 
   const Workload& workload_;
   std::stop_token stop_;
@@ -47,6 +50,7 @@ class PlacedTraining {
   std::vector<LinkDemand> demand_;
   Time alone_;
   double intensity_ = 0;
+  Records records_;                                       ///< of a step; empty: forgotten
   std::map<std::vector<bool>, ContestedStep> contested_;  ///< by estimate, whether others may meet its calls
 };
 

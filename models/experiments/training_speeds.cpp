@@ -78,6 +78,7 @@ TrainingSpeeds::Place& TrainingSpeeds::place(std::uint32_t training, const std::
     places_.erase(found);
     throw;
   }
+  fresh_.push_back(found->second.training.get());
   remembered_ += found->second.training->remembered();
   if (timer_.remembered() > kMostRemembered) { timer_.forget(); }
   return found->second;
@@ -230,8 +231,10 @@ std::vector<Time> TrainingSpeeds::interleaved(const std::vector<RepeatedStep>& s
   return best;
 }
 
-/// Places that nobody trains at, once there are too many.
+/// Records of steps, and places that nobody trains at, once there are too many.
 void TrainingSpeeds::forget() {
+  for (PlacedTraining* each : fresh_) { each->forget_records(); }
+  fresh_.clear();
   if (remembered_ <= kMostRemembered) { return; }
   std::set<PlaceId> used;
   for (const auto& [job, active] : active_) { used.insert(active.place->id); }

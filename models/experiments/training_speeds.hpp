@@ -114,6 +114,7 @@ class TrainingSpeeds final : public SpeedModel {
   std::vector<Workload> workloads_;  ///< by training
   std::map<std::uint32_t, Time> best_;
   std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, Place> places_;
+  std::vector<PlacedTraining*> fresh_;  ///< that were priced since forget()
   std::map<std::vector<PlaceId>, std::vector<Time>> together_;
   std::map<JobId, Active> active_;
   std::uint64_t seen_ = 0;  ///< ClusterState::changes() that active_ is of

@@ -95,7 +95,6 @@ class StepsSideBySide::Run final : public Actor, public Transfers::Listener {
     const auto step = static_cast<std::uint32_t>(what >> 32U);
     const auto transfer = static_cast<std::uint32_t>(what);
     if (transfer == kBegin) { return begin(step); }
-    if (--waits_[step][transfer] > 0) { return; }
     const Step& own = steps_[step];
     if (transfer == own.step->transfers.size()) { return end(step); }
     const std::uint32_t number = transfers_.start(own.works[transfer]);
@@ -110,18 +109,25 @@ class StepsSideBySide::Run final : public Actor, public Transfers::Listener {
 
  private:
   static constexpr std::uint32_t kBegin = UINT32_MAX;
+  struct Waits {
+    std::uint32_t left = 0;
+    Time ready;  ///< not before, for those that have ended
+  };
 
   void begin(std::uint32_t step) {
     const ContestedStep& own = *steps_[step].step;
     waits_[step].clear();
-    for (const ContestedStep::Transfer& each : own.transfers) { waits_[step].push_back(each.waits_for); }
-    waits_[step].push_back(own.end_waits_for);
+    for (const ContestedStep::Transfer& each : own.transfers) { waits_[step].push_back({each.waits_for, {}}); }
+    waits_[step].push_back({own.end_waits_for, {}});
     release(step, own.first);
   }
 
   void release(std::uint32_t step, const std::vector<ContestedStep::Successor>& successors) {
     for (const ContestedStep::Successor& each : successors) {
-      simulator_.at(simulator_.now() + each.lag, self_, std::uint64_t{step} << 32U | each.transfer);
+      Waits& waits = waits_[step][each.transfer];
+      waits.ready = std::max(waits.ready, simulator_.now() + each.lag);
+      if (--waits.left > 0) { continue; }
+      simulator_.at(waits.ready, self_, std::uint64_t{step} << 32U | each.transfer);
     }
   }
 
@@ -130,7 +136,7 @@ class StepsSideBySide::Run final : public Actor, public Transfers::Listener {
   }
 
   const std::vector<Step>& steps_;
-  std::vector<std::vector<std::uint32_t>> waits_;  ///< by step: by transfer, and of the end
+  std::vector<std::vector<Waits>> waits_;  ///< by step: by transfer, and of the end
   Repetitions repetitions_;
   Simulator simulator_;
   ActorId self_;
@@ -172,22 +178,28 @@ std::vector<LinkDemand> link_demand(const WorkloadEstimates& estimates, const st
 LinkGroups groups_by_links(std::span<const std::vector<LinkDemand>* const> demands) {
   struct OnLink {
     double share = 0;
-    std::vector<std::uint32_t> who;
+    std::uint32_t users = 0;
+    std::uint32_t first = 0;  ///< of them
   };
-  std::map<std::uint32_t, OnLink> links;
+  std::vector<OnLink> links;
   for (std::uint32_t each = 0; each < demands.size(); ++each) {
     for (const LinkDemand& demand : *demands[each]) {
+      if (demand.link >= links.size()) { links.resize(demand.link + std::size_t{1}); }
       OnLink& link = links[demand.link];
       link.share += demand.share;
-      link.who.push_back(each);
+      if (link.users++ == 0) { link.first = each; }
     }
   }
+  const auto may_be_short = [](const OnLink& link) { return link.share > kFull && link.users > 1; };
   LinkGroups groups;
+  for (std::uint32_t link = 0; link < links.size(); ++link) {
+    if (may_be_short(links[link])) { groups.links.push_back(link); }
+  }
   DisjointGroups together(demands.size());
-  for (const auto& [number, link] : links) {
-    if (link.share <= kFull || link.who.size() < 2) { continue; }
-    groups.links.push_back(number);
-    for (const std::uint32_t each : link.who) { together.join(each, link.who.front()); }
+  for (std::uint32_t each = 0; each < demands.size(); ++each) {
+    for (const LinkDemand& demand : *demands[each]) {
+      if (may_be_short(links[demand.link])) { together.join(each, links[demand.link].first); }
+    }
   }
   std::map<std::uint32_t, std::uint32_t> numbers;
   for (std::uint32_t each = 0; each < demands.size(); ++each) {
