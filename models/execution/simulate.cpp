@@ -136,7 +136,7 @@ Simulated simulate(const Schedule& schedule, const Cluster& cluster, const Place
 Simulated simulate(const PreparedSchedule& prepared, const Schedule& schedule, const Cluster& cluster,
                    const Placement& placement, const CostModel& costs, const SimulationOptions& options) {
   if (options.give_up_after < Time::max() && options.level != NetworkLevel::ideal) {
-    const Time least = least_time(prepared.mapped, schedule, costs.element_size());
+    const Time least = least_time(prepared.mapped, schedule, costs.element_size(), options.give_up_after);
     if (least > options.give_up_after) { return given_up(least); }
   }
   if (std::optional<Simulated> unshared = simulate_unshared(prepared, schedule, costs, options)) {
