@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/jobs/mig.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -37,6 +38,7 @@ Inventory::Inventory(const NodeList& nodes, const JobList& jobs) : nodes_(&nodes
     gpus += node.gpus;
   }
   milli_.assign(gpus, kWhole);
+  sliced_.assign(gpus, 0);
   for (const std::uint32_t count : most) { by_free_.emplace_back(count + 1, NodeSet(nodes.count())); }
   for (const NodeId id : nodes.nodes.ids()) { by_free_[nodes.nodes[id].gpu_type][nodes.nodes[id].gpus].add(id); }
   free_gpus_ = gpus;
@@ -60,12 +62,20 @@ std::uint32_t Inventory::room(NodeId node, const Demand& demand) const {
   room = std::min(room, times(state.nics, demand.nics));
   if (demand.gpu_milli > 0 && room > 0) {
     std::uint32_t shared = 0;
-    for (std::uint32_t gpu = 0; gpu < nodes_->nodes[node].gpus; ++gpu) {
-      shared += free_milli(node, gpu) / demand.gpu_milli;
-    }
+    for (std::uint32_t gpu = 0; gpu < nodes_->nodes[node].gpus; ++gpu) { shared += room_on(node, gpu, demand); }
     room = std::min(room, shared);
   }
   return room;
+}
+
+/// How many tasks that share a GPU this one takes. One that is split gets slices alone, and one that is not must be
+/// free to be split.
+std::uint32_t Inventory::room_on(NodeId node, std::uint32_t gpu, const Demand& demand) const {
+  const std::uint16_t left = free_milli(node, gpu);
+  const std::uint8_t sliced = sliced_[states_[node].first_gpu + gpu];
+  if (demand.slice == 0) { return sliced == 0 ? left / demand.gpu_milli : 0; }
+  if (sliced == 0 && left < kWhole) { return 0; }
+  return std::min<std::uint32_t>(left / demand.gpu_milli, mig_room(mig_slice(demand.slice), sliced));
 }
 
 std::optional<NodeId> Inventory::next(std::uint16_t type, std::uint32_t free, NodeId from) const {
@@ -82,10 +92,13 @@ NodeShare Inventory::share(NodeId node, std::uint32_t group, const Demand& deman
   std::optional<std::uint32_t> best;
   for (std::uint32_t gpu = 0; gpu < nodes_->nodes[node].gpus; ++gpu) {
     const std::uint16_t left = free_milli(node, gpu);
-    if (left >= demand.gpu_milli && (!best || left < free_milli(node, *best))) { best = gpu; }
+    if (room_on(node, gpu, demand) > 0 && (!best || left < free_milli(node, *best))) { best = gpu; }
   }
   require(best.has_value(), "no GPU of node {} has {} thousandths left", node.value, demand.gpu_milli);
   share.gpus.add(*best);
+  if (demand.slice > 0) {
+    share.first_eighth = mig_start(mig_slice(demand.slice), sliced_[states_[node].first_gpu + *best]).value();
+  }
   return share;
 }
 
@@ -117,6 +130,11 @@ void Inventory::take(const NodeShare& share, const Demand& demand) {
     const std::uint16_t taken = demand.gpu_milli > 0 ? demand.gpu_milli : kWhole;
     require(milli >= taken, "GPU {} of node {} has {} thousandths, not {}", gpu, share.node.value, milli, taken);
     milli = static_cast<std::uint16_t>(milli - taken);
+    if (demand.slice == 0) { continue; }
+    const std::uint8_t eighths = mig_slice(demand.slice).at(share.first_eighth);
+    std::uint8_t& sliced = sliced_[state.first_gpu + gpu];
+    require((sliced & eighths) == 0, "GPU {} of node {} has two slices in one place", gpu, share.node.value);
+    sliced |= eighths;
   }
   set_free(share.node, free);
   state.cpu_milli = less(state.cpu_milli, demand.cpu_milli * share.tasks);
@@ -135,6 +153,9 @@ void Inventory::give_back(const NodeShare& share, const Demand& demand) {
     milli = static_cast<std::uint16_t>(milli + (demand.gpu_milli > 0 ? demand.gpu_milli : kWhole));
     require(milli <= kWhole, "GPU {} of node {} is given back twice", gpu, share.node.value);
     if (milli == kWhole) { free.add(gpu); }
+    if (demand.slice > 0) {
+      sliced_[state.first_gpu + gpu] &= static_cast<std::uint8_t>(~mig_slice(demand.slice).at(share.first_eighth));
+    }
   }
   set_free(share.node, free);
   state.cpu_milli = more(state.cpu_milli, demand.cpu_milli * share.tasks);

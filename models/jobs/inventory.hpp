@@ -18,6 +18,7 @@ struct NodeShare {
   std::uint32_t group = 0;
   std::uint32_t tasks = 0;
   GpuSet gpus;  ///< all of them theirs; of a task that shares one: that one, and a share has a single task
+  std::uint8_t first_eighth = 0;  ///< of that GPU, of a slice
 };
 
 /// Where the tasks of a job are.
@@ -58,7 +59,8 @@ class Inventory {
   std::uint32_t most_gpus(std::uint16_t type) const { return static_cast<std::uint32_t>(by_free_[type].size()) - 1; }
 
   /// Tasks on a node with the lowest of its free GPUs; a task that shares one gets the fullest on which it fits, the
-  /// lowest of those. Requires room for them, and one task of those that share.
+  /// lowest of those, and a slice where it leaves the most places. Requires room for them, and one task of those that
+  /// share.
   NodeShare share(NodeId node, std::uint32_t group, const Demand& demand, std::uint32_t tasks) const;
   /// Requires that the node has all of it.
   void take(const NodeShare& share, const Demand& demand);
@@ -80,11 +82,13 @@ class Inventory {
     std::uint16_t nics = 0;
     bool open = true;
   };
+  std::uint32_t room_on(NodeId node, std::uint32_t gpu, const Demand& demand) const;
   void set_free(NodeId node, GpuSet free);
 
   const NodeList* nodes_;
   IdVector<NodeId, State> states_;
   std::vector<std::uint16_t> milli_;
+  std::vector<std::uint8_t> sliced_;           ///< eighths of each GPU that slices have, a bit each
   std::vector<std::vector<NodeSet>> by_free_;  ///< open nodes by type and number of wholly free GPUs
   IdVector<GpuTypesId, std::vector<std::uint16_t>> types_;
   std::uint32_t free_gpus_ = 0;

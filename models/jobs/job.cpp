@@ -15,7 +15,7 @@ std::uint64_t hash_of(const Shape& shape) {
   for (const TaskGroup& group : shape) {
     for (const std::uint64_t part :
          {std::uint64_t{group.tasks}, std::uint64_t{group.each.gpus}, std::uint64_t{group.each.gpu_milli},
-          std::uint64_t{group.each.nics}, std::uint64_t{group.each.gpu_types.value},
+          std::uint64_t{group.each.slice}, std::uint64_t{group.each.nics}, std::uint64_t{group.each.gpu_types.value},
           std::uint64_t{group.each.cpu_milli}, std::uint64_t{group.each.memory_mib}}) {
       hash = join_hash(hash, part);
     }

@@ -32,6 +32,7 @@ using IoId = Id<struct IoTag>;
 struct Demand {
   std::uint16_t gpus = 0;       ///< whole ones
   std::uint16_t gpu_milli = 0;  ///< thousandths of one GPU, which it shares; at most 999, and not beside whole ones
+  std::uint8_t slice = 0;       ///< of kMigSlices, whose share `gpu_milli` then is; 0: it shares the GPU as it is
   std::uint16_t nics = 0;
   GpuTypesId gpu_types = {};     ///< one of which its GPUs have
   std::uint32_t cpu_milli = 0;   ///< thousandths of a core

@@ -8,6 +8,7 @@
 #include "models/jobs/dependencies.hpp"
 #include "models/jobs/failures/standby_nodes.hpp"
 #include "models/jobs/inventory.hpp"
+#include "models/jobs/mig.hpp"
 #include "sim/words.hpp"
 
 namespace athanor {
@@ -22,7 +23,9 @@ std::string text_of(const Shape& shape, const JobList& jobs) {
   std::vector<std::string> parts;
   for (const TaskGroup& group : shape) {
     std::string text = counted(group.tasks, "task");
-    if (group.each.gpu_milli > 0) {
+    if (group.each.slice > 0) {
+      text += fmt::format(" of a slice of {} eighths of a GPU", mig_slice(group.each.slice).eighths);
+    } else if (group.each.gpu_milli > 0) {
       text += fmt::format(" of {} thousandths of a GPU", group.each.gpu_milli);
     } else {
       text += " of " + counted(group.each.gpus, "GPU");

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "models/jobs/mig.hpp"
 #include "sim/words.hpp"
 
 namespace athanor {
@@ -18,7 +19,10 @@ double gpus_of(const WorkloadJobKind& job) {
   if (job.gpus) { return *job.gpus; }
   double gpus = 0;
   for (const WorkloadTasks& tasks : job.tasks) {
-    gpus += tasks.count * (tasks.gpu_milli ? *tasks.gpu_milli / 1000.0 : tasks.gpus);
+    const double each = tasks.slice > 0   ? mig_slice(tasks.slice).gpu_milli() / 1000.0
+                        : tasks.gpu_milli ? *tasks.gpu_milli / 1000.0
+                                          : tasks.gpus;
+    gpus += tasks.count * each;
   }
   return gpus;
 }

@@ -1,6 +1,7 @@
 #include "models/experiments/scenario/workload_jobs.hpp"
 
 #include "models/jobs/gpu_set.hpp"
+#include "models/jobs/mig.hpp"
 
 namespace athanor {
 
@@ -11,6 +12,8 @@ void visit(Fields& fields, WorkloadTasks& tasks) {
   fields.optional("gpus", tasks.gpus, "Whole GPUs of each", {0, GpuSet::kMost});
   fields.optional("gpu_milli", tasks.gpu_milli, "Thousandths of one GPU that each shares, in place of whole ones",
                   {1, 999});
+  fields.optional_or("mig", tasks.mig, std::string(),
+                     "A slice of a GPU split by NVIDIA's MIG that each has, in place of whole ones: \"1g.10gb\"");
   fields.optional("cpu_milli", tasks.cpu_milli, "Thousandths of a core of each");
   fields.optional("memory", tasks.memory, "Of the node, of each");
   fields.optional("nics", tasks.nics, "NICs that each has to itself");
@@ -38,8 +41,12 @@ void visit_kind(Fields& fields, WorkloadJobKind& job) {
     fields.problem("", "conflict", "a job has either \"gpus\" or \"tasks\"", R"(as in "gpus": 8)");
   }
   for (const WorkloadTasks& tasks : job.tasks) {
-    if (tasks.gpu_milli && tasks.gpus > 1) {
+    if ((tasks.gpu_milli || !tasks.mig.empty()) && tasks.gpus > 1) {
       fields.problem("tasks", "conflict", "a task that shares a GPU has no others", "leave out \"gpus\"");
+    }
+    if (tasks.gpu_milli && !tasks.mig.empty()) {
+      fields.problem("tasks", "conflict", "a task has a slice of a GPU, or shares it as it is",
+                     R"(leave out "gpu_milli" or "mig")");
     }
   }
 }
@@ -69,6 +76,11 @@ Shape shape_of(const WorkloadJobKind& job, JobList& list) {
     if (tasks.gpu_milli) {
       each.gpus = 0;
       each.gpu_milli = *tasks.gpu_milli;
+    }
+    if (tasks.slice > 0) {
+      each.gpus = 0;
+      each.slice = tasks.slice;
+      each.gpu_milli = mig_slice(tasks.slice).gpu_milli();
     }
     shape.push_back({tasks.count, each});
   }

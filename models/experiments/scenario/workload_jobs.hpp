@@ -18,6 +18,8 @@ struct WorkloadTasks {
   std::uint32_t count = 1;
   std::uint16_t gpus = 1;                  ///< of each
   std::optional<std::uint16_t> gpu_milli;  ///< in place of whole ones
+  std::string mig;                         ///< likewise, a slice of one, as NVIDIA calls it
+  std::uint8_t slice = 0;                  ///< that it is, once it has been resolved
   std::uint32_t cpu_milli = 0;
   Bytes memory;
   std::uint16_t nics = 0;

@@ -7,6 +7,7 @@
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/scenario/workload_checks.hpp"
 #include "models/experiments/scenario/workload_io.hpp"
+#include "models/experiments/scenario/workload_slices.hpp"
 #include "models/experiments/shared_cluster.hpp"
 #include "models/experiments/training.hpp"
 #include "models/jobs/nodes_of_cluster.hpp"
@@ -219,6 +220,13 @@ class WorkloadReader : public ExperimentReader {
     if (config_.details) {
       nodes = with_details(std::move(nodes), *config_.details, parts.context.files, parts.context.problems);
     }
+    for (WorkloadJob& job : config_.written) { resolve_slices(job, nodes, parts.context.problems); }
+    if (config_.arrivals) {
+      for (WorkloadArrivals::Class& each : config_.arrivals->classes) {
+        resolve_slices(each, nodes, parts.context.problems);
+      }
+    }
+    if (parts.context.problems.size() > before) { return; }
     put_durations(config_, parts.context.problems);
     config_.data = data_rules_of(config_, *parts.platform().cluster, nodes, parts.context.problems);
     if (parts.context.problems.size() > before) { return; }

@@ -68,8 +68,10 @@ bool TrainingResolution::is_possible(const WorkloadJobKind& job) {
     return problem(job.place, "not-simulated", "trainings of a workload are simulated on nodes of one kind",
                    "describe a cluster of one kind of node, or give jobs a \"duration\" alone");
   }
-  const bool shared = std::any_of(job.tasks.begin(), job.tasks.end(), [](const auto& t) { return t.gpu_milli; });
-  return !shared || problem(job.place, "conflict", "a training has its GPUs to itself", "leave out \"gpu_milli\"");
+  const bool shared = std::any_of(job.tasks.begin(), job.tasks.end(),
+                                  [](const WorkloadTasks& t) { return t.gpu_milli || !t.mig.empty(); });
+  return !shared ||
+         problem(job.place, "conflict", "a training has its GPUs to itself", R"(leave out "gpu_milli" and "mig")");
 }
 
 /// 0 where something is in the way.

@@ -37,7 +37,9 @@ bool ScoredPlacement::place_group(std::uint32_t group, const TaskGroup& tasks, I
     const auto best = std::max_element(candidates_.begin(), candidates_.end(),
                                        [](const ScoredNode& a, const ScoredNode& b) { return a.score < b.score; });
     NodeShare share{best->node, group, 1, {}};
-    if (tasks.each.gpu_milli > 0) {
+    if (tasks.each.slice > 0) {
+      share = inventory.share(best->node, group, tasks.each, 1);
+    } else if (tasks.each.gpu_milli > 0) {
       share.gpus.add(shared_gpu(best->node, tasks.each, inventory));
     } else {
       share.gpus = whole_gpus(best->node, tasks.each, inventory);

@@ -39,7 +39,8 @@ class ScoredPlacement : public GroupPlacement {
   virtual bool suits(NodeId /*node*/, const Demand& /*demand*/, const Inventory& /*inventory*/) { return true; }
   /// Scores nodes that each have room for one such task, and suit it.
   virtual void score(const Demand& demand, const Inventory& inventory, std::span<ScoredNode> nodes) = 0;
-  /// The GPU that a task gets which shares one; as it is here, the fullest on which it fits, the lowest of those.
+  /// The GPU that a task gets which shares one, but for slices; as it is here, the fullest on which it fits, the lowest
+  /// of those.
   virtual std::uint32_t shared_gpu(NodeId node, const Demand& demand, const Inventory& inventory);
   /// The GPUs that a task gets which has whole ones; as it is here, the lowest that are free.
   virtual GpuSet whole_gpus(NodeId node, const Demand& demand, const Inventory& inventory);

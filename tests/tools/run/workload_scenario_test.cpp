@@ -214,3 +214,23 @@ TEST_CASE("what a workload cannot do is refused by the option's name") {
   const std::string other = folder.write("c.json", small_with("1KiB", "1KiB"));
   CHECK(athanor_run({"run", other, "--per-job", folder.path("x.csv")}).says("this is none"));
 }
+
+TEST_CASE("slices of GPUs: as many run at once as a GPU can be split into, and what it cannot is refused by name") {
+  const Folder folder;
+  const auto on_a100 = [](const std::string& tasks) {
+    return R"({"cluster": {"node": "DGX-A100"}, "workload": {"jobs": [{"count": 64, "duration": "1h", "tasks": [)" +
+           tasks + R"(]}]}})";
+  };
+  const auto makespan = [&](const std::string& tasks) {
+    return results_of(folder, on_a100(tasks))[0]["makespan_s"].get<double>();
+  };
+  CHECK(makespan(R"({"mig": "1g.10gb"})") == 2 * 3600);  // 8 GPUs with 7 each: 56 of 64
+  CHECK(makespan(R"({"mig": "3g.40gb"})") == 4 * 3600);
+  CHECK(makespan(R"({"mig": "4g.40gb"})") == 8 * 3600);
+  CHECK(makespan(R"({"mig": "4g.40gb"}, {"mig": "3g.40gb"})") == 8 * 3600);
+  check_refused(
+      folder, {{on_a100(R"({"mig": "1g.5gb"})"), "no-slice", "1g.10gb, 1g.20gb"},
+               {on_a100(R"({"mig": "1g.10gb", "gpu_milli": 100})"), "conflict", "gpu_milli"},
+               {on_a100(R"({"mig": "1g.10gb", "gpus": 2})"), "conflict", "no others"},
+               {on_star(R"({"jobs": [{"tasks": [{"mig": "1g.10gb"}], "duration": "1h"}]})"), "no-slice", "GPU: none"}});
+}
