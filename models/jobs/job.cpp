@@ -36,6 +36,7 @@ std::uint64_t gpu_milli_of(const Shape& shape) {
 JobList::JobList() {
   name("");
   gpu_types_.push_back({});
+  gpu_speeds_.push_back({});
   dependencies_.push_back({});
 }
 
@@ -62,6 +63,14 @@ DependenciesId JobList::dependencies(std::vector<NameId> names) {
   const DependenciesId id{static_cast<std::uint32_t>(found - dependencies_.begin())};
   if (found == dependencies_.end()) { dependencies_.push_back(std::move(names)); }
   return id;
+}
+
+GpuSpeedsId JobList::gpu_speeds(const GpuSpeeds& speeds) {
+  for (const GpuSpeedsId id : gpu_speeds_.ids()) {
+    if (gpu_speeds_[id] == speeds) { return id; }
+  }
+  gpu_speeds_.push_back(speeds);
+  return GpuSpeedsId{static_cast<std::uint32_t>(gpu_speeds_.size() - 1)};
 }
 
 GpuTypesId JobList::gpu_types(std::vector<std::string> types) {

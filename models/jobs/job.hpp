@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,10 @@ using NameId = Id<struct NameTag>;
 using ActivityId = Id<struct ActivityTag>;
 /// A set of types of GPUs: one of JobList::gpu_types. 0: any.
 using GpuTypesId = Id<struct GpuTypesTag>;
+/// How fast a job works on which GPUs: one of JobList::gpu_speeds. 0: as fast on all.
+using GpuSpeedsId = Id<struct GpuSpeedsTag>;
+/// By type, as multiples of full speed; on others it is full.
+using GpuSpeeds = std::map<std::string, double>;
 /// Names of jobs that have to be completed before: one of JobList::dependencies. 0: none.
 using DependenciesId = Id<struct DependenciesTag>;
 /// What a job reads and writes: one of DataRules::io. 0: what jobs do that say nothing.
@@ -72,6 +77,7 @@ struct Job {
 
   bool is_elastic() const { return most_gpus > 0; }
   IoId io;
+  GpuSpeedsId gpu_speeds;
   DependenciesId after;                ///< schedulers hear of it when all jobs of these names have been completed
   std::uint32_t retries = UINT32_MAX;  ///< after so many failures and one more it is given up
 };
@@ -90,6 +96,7 @@ class JobList {
   DependenciesId dependencies(std::vector<NameId> names);
   /// Of types in any order; of none: any.
   GpuTypesId gpu_types(std::vector<std::string> types);
+  GpuSpeedsId gpu_speeds(const GpuSpeeds& speeds);
 
   const Shape& shape(ShapeId id) const { return shapes_[id]; }
   const Shape& shape(JobId id) const { return shapes_[jobs[id].shape]; }
@@ -100,6 +107,7 @@ class JobList {
   const std::vector<NameId>& dependencies(DependenciesId id) const { return dependencies_[id]; }
   const IdVector<DependenciesId, std::vector<NameId>>& dependencies() const { return dependencies_; }
   const std::vector<std::string>& gpu_types(GpuTypesId id) const { return gpu_types_[id]; }
+  const IdVector<GpuSpeedsId, GpuSpeeds>& gpu_speeds() const { return gpu_speeds_; }
   std::size_t gpu_type_sets() const { return gpu_types_.size(); }
   std::size_t size() const { return jobs.size(); }
   /// Sorts jobs by submission; those of one instant stay as they were.
@@ -109,6 +117,7 @@ class JobList {
   IdVector<ShapeId, Shape> shapes_;
   IdVector<NameId, std::string> names_;
   IdVector<GpuTypesId, std::vector<std::string>> gpu_types_;
+  IdVector<GpuSpeedsId, GpuSpeeds> gpu_speeds_;
   IdVector<DependenciesId, std::vector<NameId>> dependencies_;
   std::unordered_map<std::string, NameId> name_ids_;
   std::unordered_map<std::uint64_t, std::vector<ShapeId>> shape_ids_;  ///< by hash

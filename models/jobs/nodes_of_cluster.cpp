@@ -144,6 +144,12 @@ NodeList nodes_of(const Cluster& cluster) {
                                                         node.gpus, GpuSet::kMost));
   }
   if (!known.empty()) { devices = devices_by_node(cluster, known.rbegin()->first + 1); }
+  for (const NodeId node : list.nodes.ids()) {  // where nodes differ in them
+    if (cluster.nics_per_node > 0 || known.empty()) { break; }
+    const auto is_nic = [&](VertexId device) { return cluster.fabric->vertex(device).kind == VertexKind::nic; };
+    list.nodes[node].nics =
+        static_cast<std::uint16_t>(std::count_if(devices[node.value].begin(), devices[node.value].end(), is_nic));
+  }
   std::vector<std::optional<VertexId>> first;
   for (const auto& of_node : devices) { first.push_back(first_switch(of_node, cluster)); }
   list.tiers = TierFinder(cluster, std::move(first)).find();

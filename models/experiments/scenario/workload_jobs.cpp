@@ -19,6 +19,18 @@ void visit(Fields& fields, WorkloadTasks& tasks) {
   fields.optional("nics", tasks.nics, "NICs that each has to itself");
 }
 
+void visit_speeds(Fields& fields, std::map<std::string, Ratio>& speeds) {
+  if (fields.writing() && speeds.empty()) { return; }
+  fields.optional_object(
+      "speed_by_gpu", "How fast it works on which GPUs, of full speed; absent: as fast on all", [&](Fields& each) {
+        each.entries("\"V100-SXM2-32GB\": 0.4, ...", [&](const std::string& type, FieldValue& value) {
+          Ratio speed{1, 1};
+          value.visit(speed, {{1, 1000}, {1000, 1}});
+          if (value.ok()) { speeds[type] = speed; }
+        });
+      });
+}
+
 void visit_kind(Fields& fields, WorkloadJobKind& job) {
   fields.optional("name", job.name, "Absent: its number");
   fields.optional("user", job.user, "Whose it is");
@@ -27,6 +39,7 @@ void visit_kind(Fields& fields, WorkloadJobKind& job) {
   fields.optional("gpus", job.gpus, "GPUs, each with a task of its own; or \"tasks\"", {1, 1'000'000});
   fields.optional_list("tasks", job.tasks, "What begins together", [](Fields& f, WorkloadTasks& t) { visit(f, t); });
   fields.optional("gpu_types", job.gpu_types, "Names of GPUs, one of which it needs; absent: any");
+  visit_speeds(fields, job.speed_by_gpu);
   fields.optional("priority", job.priority, "The higher the sooner, where the scheduler asks for it",
                   {-1'000'000'000, 1'000'000'000});
   fields.optional("retries", job.retries, "It is given up when it has failed once more often; absent: never");
@@ -36,6 +49,9 @@ void visit_kind(Fields& fields, WorkloadJobKind& job) {
   fields.optional("parameters", job.parameters, "Of what it trains, by which its checkpoints count",
                   {Ratio{1, 1}, Ratio{1'000'000'000'000'000, 1}});
   job.place = fields.place();
+  if (fields.ok() && !job.speed_by_gpu.empty() && !job.training.empty()) {
+    fields.problem("speed_by_gpu", "no-effect", "how fast a training is follows from where it is", "leave it out");
+  }
   const bool sized = job.gpus.has_value() || !job.tasks.empty();
   if (fields.ok() && (sized || job.training.empty()) && job.gpus.has_value() == !job.tasks.empty()) {
     fields.problem("", "conflict", "a job has either \"gpus\" or \"tasks\"", R"(as in "gpus": 8)");
@@ -98,6 +114,9 @@ Job job_of(const WorkloadJobKind& kind, JobList& list) {
   job.priority = kind.priority;
   job.activity = kind.activity;
   job.retries = kind.retries.value_or(UINT32_MAX);
+  GpuSpeeds speeds;
+  for (const auto& [type, speed] : kind.speed_by_gpu) { speeds[type] = to_double(speed); }
+  job.gpu_speeds = list.gpu_speeds(speeds);
   return job;
 }
 
@@ -150,6 +169,10 @@ void visit(Fields& fields, WorkloadJob& job) {
   if (fields.ok() && !job.training.empty() && (!job.application.empty() || job.elastic)) {
     fields.problem("training", "conflict", "a training has a plan for its GPUs, and its speed is simulated",
                    R"(leave out "application" and "elastic", or "training")");
+  }
+  if (fields.ok() && !job.application.empty() && !job.speed_by_gpu.empty()) {
+    fields.problem("speed_by_gpu", "conflict", "the profile of an application says how fast it is",
+                   R"(leave out "application" or "speed_by_gpu")");
   }
   if (fields.ok() && (job.batch > 0) == job.application.empty()) {
     fields.problem("", job.batch > 0 ? "conflict" : "missing-key", "\"application\" and \"batch\" belong together",

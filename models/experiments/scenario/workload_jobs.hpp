@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ struct WorkloadJobKind {
   std::optional<std::uint32_t> gpus;  ///< wherever they are, or ...
   std::vector<WorkloadTasks> tasks;   ///< ... these
   std::vector<std::string> gpu_types;
+  std::map<std::string, Ratio> speed_by_gpu;  ///< of those that are not as fast as it is meant
   std::int32_t priority = 0;
   std::optional<WorkloadJobData> data;
   std::optional<std::uint32_t> retries;  ///< after failures; none: always

@@ -6,10 +6,11 @@
 
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/scenario/workload_checks.hpp"
+#include "models/experiments/scenario/workload_gpus.hpp"
 #include "models/experiments/scenario/workload_io.hpp"
-#include "models/experiments/scenario/workload_slices.hpp"
 #include "models/experiments/shared_cluster.hpp"
 #include "models/experiments/training.hpp"
+#include "models/jobs/gpu_speed.hpp"
 #include "models/jobs/nodes_of_cluster.hpp"
 #include "models/jobs/profiles/profile_speed.hpp"
 #include "models/jobs/tier_speed.hpp"
@@ -136,11 +137,16 @@ const std::string& WorkloadConfig::who_places() const {
 }
 
 std::unique_ptr<SpeedModel> WorkloadConfig::speeds(const JobList& of) const {
-  if (profile_files) { return std::make_unique<ProfileSpeed>(*profiles, of, *nodes); }
-  if (speed_by_distance.empty()) { return std::make_unique<FullSpeed>(); }
-  std::vector<double> by_tier;
-  for (const Ratio& speed : speed_by_distance) { by_tier.push_back(to_double(speed)); }
-  return std::make_unique<TierSpeed>(by_tier);
+  std::unique_ptr<SpeedModel> speeds = std::make_unique<FullSpeed>();
+  if (profile_files) {
+    speeds = std::make_unique<ProfileSpeed>(*profiles, of, *nodes);
+  } else if (!speed_by_distance.empty()) {
+    std::vector<double> by_tier;
+    for (const Ratio& speed : speed_by_distance) { by_tier.push_back(to_double(speed)); }
+    speeds = std::make_unique<TierSpeed>(by_tier);
+  }
+  if (of.gpu_speeds().size() == 1) { return speeds; }  // all are as fast on all GPUs
+  return std::make_unique<GpuSpeed>(std::move(speeds), of, *nodes);
 }
 
 void visit(Fields& fields, WorkloadConfig& workload) {
@@ -217,13 +223,14 @@ class WorkloadReader : public ExperimentReader {
   void fit(CaseParts& parts) override {
     const std::size_t before = parts.context.problems.size();
     NodeList nodes = nodes_of(*parts.platform().cluster);
+    tell_kinds_apart(*parts.scenario_case.cluster_config, *parts.platform().cluster, nodes);
     if (config_.details) {
       nodes = with_details(std::move(nodes), *config_.details, parts.context.files, parts.context.problems);
     }
-    for (WorkloadJob& job : config_.written) { resolve_slices(job, nodes, parts.context.problems); }
+    for (WorkloadJob& job : config_.written) { resolve_gpus(job, nodes, parts.context.problems); }
     if (config_.arrivals) {
       for (WorkloadArrivals::Class& each : config_.arrivals->classes) {
-        resolve_slices(each, nodes, parts.context.problems);
+        resolve_gpus(each, nodes, parts.context.problems);
       }
     }
     if (parts.context.problems.size() > before) { return; }

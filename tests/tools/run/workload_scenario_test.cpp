@@ -234,3 +234,33 @@ TEST_CASE("slices of GPUs: as many run at once as a GPU can be split into, and w
                {on_a100(R"({"mig": "1g.10gb", "gpus": 2})"), "conflict", "no others"},
                {on_star(R"({"jobs": [{"tasks": [{"mig": "1g.10gb"}], "duration": "1h"}]})"), "no-slice", "GPU: none"}});
 }
+
+TEST_CASE("nodes of several kinds: jobs get the GPUs that they may have, and are as fast as the slowest of them") {
+  const Folder folder;
+  const auto mixed = [](const std::string& jobs) {
+    return R"({"cluster": {"nodes": [{"node": "DGX-A100", "count": 2}, {"node": "DGX-H100", "count": 2}],
+                           "fabric": {"kind": "star", "link": {"rate": "200Gb/s", "latency": "500ns"}}},
+               "workload": {"scheduler": "fifo", "placement": "first_fit", "jobs": [)" +
+           jobs + "]}}";
+  };
+  const std::string list = folder.path("jobs.csv");
+  const auto lines = [&](const std::string& jobs) {
+    results_of(folder, mixed(jobs), {"--per-job", list});
+    return read_text_file(list);
+  };
+  const std::string types = lines(R"({"name": "h", "gpus": 8, "gpu_types": ["H100-SXM-80GB"], "duration": "1h"},
+                                     {"name": "a", "gpus": 8, "gpu_types": ["A100-SXM-80GB"], "duration": "1h"})");
+  CHECK(types.find(",h,,,8,completed,0,0,3600,3600,0,3600,1,2:8,") != std::string::npos);
+  CHECK(types.find(",a,,,8,completed,0,0,3600,3600,0,3600,1,0:8,") != std::string::npos);
+  const std::string speeds = lines(
+      R"({"name": "on one", "gpus": 8, "gpu_types": ["A100-SXM-80GB"], "duration": "1h", "speed_by_gpu": {"A100-SXM-80GB": 0.5}},
+         {"name": "on both", "gpus": 24, "duration": "1h", "speed_by_gpu": {"A100-SXM-80GB": 0.5}},
+         {"name": "of no matter", "gpus": 8, "duration": "1h", "submitted": "2h"})");
+  CHECK(speeds.find(",on one,,,8,completed,0,0,7200,3600,0,7200,1,0:8,") != std::string::npos);
+  CHECK(speeds.find(",on both,,,24,completed,0,0,7200,3600,0,7200,1,1:8 2:8 3:8,") != std::string::npos);
+  CHECK(speeds.find(",of no matter,,,8,completed,7200,7200,10800,3600,0,3600,1,") != std::string::npos);
+  check_refused(
+      folder,
+      {{mixed(R"({"gpus": 8, "duration": "1h", "speed_by_gpu": {"V100": 0.5}})"), "no-type", "A100-SXM-80GB and H100"},
+       {mixed(R"({"gpus": 8, "duration": "1h", "speed_by_gpu": {"A100-SXM-80GB": 0}})"), "out-of-range", "0"}});
+}
