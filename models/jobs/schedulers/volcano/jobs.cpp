@@ -46,6 +46,11 @@ VolcanoJobs::VolcanoJobs(const VolcanoSettings& settings, const VolcanoQueues& q
   for (std::size_t i = 0; i < order.size(); ++i) { jobs_[order[i]].rank = static_cast<std::int64_t>(i); }
 }
 
+Amounts VolcanoJobs::most(JobId job) const {
+  const Shape& shape = list_.shape(job);
+  return list_.jobs[job].is_elastic() ? amounts_of(shape.front().each, jobs_[job].most) : amounts_of(shape);
+}
+
 const Shape& VolcanoJobs::needed_shape(JobId job) const {
   return list_.jobs[job].is_elastic() ? least_shapes_.at(job) : list_.shape(job);
 }

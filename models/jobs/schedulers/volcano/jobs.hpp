@@ -20,6 +20,7 @@ struct VolcanoJob {
   std::uint32_t most = 0;       ///< tasks that it can use
   std::int64_t rank = 0;        ///< among all jobs, by the plugins that order them
   Amounts allocated;            ///< what it has
+  Amounts wanted;               ///< what it would still take
   bool is_best_effort = false;  ///< it asks for nothing at all
   bool is_new = false;          ///< let in by this session: its tasks are there for the next one
   bool is_settled = false;      ///< pipelined by this session, or has just begun
@@ -38,6 +39,8 @@ class VolcanoJobs {
   const Shape& needed_shape(JobId job) const;
   /// What those ask for.
   Amounts request(JobId job) const { return amounts_of(needed_shape(job)); }
+  /// What all tasks ask for that it can use.
+  Amounts most(JobId job) const;
 
  private:
   const JobList& list_;

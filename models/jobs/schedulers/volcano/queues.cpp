@@ -94,7 +94,7 @@ void VolcanoQueues::open(const Amounts& total) {
   if (!by_weight_ && !by_capacity_) { return; }
   std::vector<QueueClaim> claims;
   for (const Queue& queue : queues_) {
-    claims.push_back({static_cast<double>(queue.rules.weight), parts_of(queue.allocated + queue.inqueue),
+    claims.push_back({static_cast<double>(queue.rules.weight), parts_of(queue.allocated + queue.wanted),
                       parts_of(queue.rules.capability, kInfinite), parts_of(queue.rules.guarantee, 0)});
   }
   const AmountParts all = parts_of(total);

@@ -23,11 +23,16 @@ class VolcanoQueues {
   const std::string& name(std::size_t queue) const { return queues_[queue].rules.name; }
   bool is_reclaimable(std::size_t queue) const { return queues_[queue].rules.reclaimable; }
 
-  // What jobs of a queue have got, and what those want that have been let in and wait.
+  // What jobs of a queue have got, what those need that have been let in and wait, and what any of them would still
+  // take.
   void allocate(std::size_t queue, const Amounts& what) { queues_[queue].allocated += what; }
   void release(std::size_t queue, const Amounts& what) { queues_[queue].allocated -= what; }
   void let_in(std::size_t queue, const Amounts& what) { queues_[queue].inqueue += what; }
   void leave(std::size_t queue, const Amounts& what) { queues_[queue].inqueue -= what; }
+  void want(std::size_t queue, const Amounts& more, const Amounts& less) {
+    queues_[queue].wanted += more;
+    queues_[queue].wanted -= less;
+  }
   Amounts allocated() const;
   Amounts inqueue() const;
   const Amounts& allocated(std::size_t queue) const { return queues_[queue].allocated; }
@@ -55,6 +60,7 @@ class VolcanoQueues {
     VolcanoQueue rules;
     Amounts allocated;
     Amounts inqueue;
+    Amounts wanted;
     AmountParts deserved = {};
     AmountParts most = {};  ///< its real capability
   };

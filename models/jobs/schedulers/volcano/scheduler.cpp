@@ -63,6 +63,7 @@ void VolcanoScheduler::withdraw(JobId job, const ClusterState& /*state*/) {
     inqueue_[known.queue].remove(jobs_.turn(job), list_.jobs[job].shape);
     queues_.leave(known.queue, jobs_.request(job));
   }
+  want(job, {});
   take_out_deadline(job);
   known.phase = Phase::none;
 }
@@ -77,6 +78,7 @@ void VolcanoScheduler::leave_nodes(JobId job) {
   VolcanoJob& known = jobs_[job];
   queues_.release(known.queue, known.allocated);
   known.allocated = {};
+  want(job, {});
   known.phase = Phase::none;
   elastic_.erase(job);
   auto& by_priority = running_by_priority_[known.queue];
@@ -89,12 +91,21 @@ void VolcanoScheduler::let_in(JobId job) {
   known.phase = Phase::inqueue;
   inqueue_[known.queue].add(jobs_.turn(job), list_.jobs[job]);
   queues_.let_in(known.queue, jobs_.request(job));
+  want(job, jobs_.most(job));
+}
+
+void VolcanoScheduler::want(JobId job, const Amounts& what) {
+  queues_.want(jobs_[job].queue, what, jobs_[job].wanted);
+  jobs_[job].wanted = what;
 }
 
 void VolcanoScheduler::start(JobId job, Allocation where, ClusterState& state) {
   VolcanoJob& known = jobs_[job];
   known.allocated = amounts_of(where, state.jobs().shape(job));
   queues_.allocate(known.queue, known.allocated);
+  Amounts more = jobs_.most(job);
+  more -= known.allocated;
+  want(job, more);
   known.phase = Phase::running;
   take_out_deadline(job);
   known.is_settled = true;

@@ -51,6 +51,8 @@ class VolcanoScheduler final : public Scheduler {
   bool is_overdue(JobId job, const ClusterState& state) const;
   void let_in(JobId job);
   void take_out_deadline(JobId job);
+  /// A job would take so much more than it has.
+  void want(JobId job, const Amounts& what);
   void start(JobId job, Allocation where, ClusterState& state);
 
   // What a session does (actions.cpp).
