@@ -116,10 +116,11 @@ void VolcanoScheduler::allocate_all(ClusterState& state) {
 /// True: it has begun. A job whose tasks have places, some of them on what is being released, is settled.
 bool VolcanoScheduler::allocate(JobId job, ClusterState& state) {
   VolcanoJob& known = jobs_[job];
-  const Amounts request = jobs_.request(job);
-  if (!queues_.is_allocatable(known.queue, request)) { return false; }
   const bool keeps = keeps_overdue_ && is_overdue(job, state);
-  TasksPlaced placed = session_->place(jobs_.needed_shape(job), !keeps);
+  const Amounts request = jobs_.request(job);
+  const bool allowed = queues_.is_allocatable(known.queue, request);
+  if (!allowed && !keeps) { return false; }
+  TasksPlaced placed = session_->place(allowed ? jobs_.needed_shape(job) : allowed_part(job), !keeps);
   if (placed.tasks == known.needed && placed.pipelined == 0) {
     queues_.leave(known.queue, request);
     if (known.most == known.needed) {
@@ -131,12 +132,26 @@ bool VolcanoScheduler::allocate(JobId job, ClusterState& state) {
     return true;
   }
   if (placed.tasks == 0) { return false; }
-  queues_.allocate(known.queue, request);
-  pipelined_.emplace_back(known.queue, request);
-  kept_.emplace_back(job, std::move(placed));
-  known.is_settled = kept_.back().second.tasks == known.needed;
+  known.is_settled = placed.tasks == known.needed;
   if (known.is_settled) { settled_.push_back(job); }
+  const Shape& shape = jobs_.needed_shape(job);
+  pipelined_.emplace_back(known.queue, amounts_of(session_->has_future() ? placed.in_future : placed.on_free, shape));
+  queues_.allocate(known.queue, pipelined_.back().second);
+  kept_.emplace_back(job, std::move(placed));
   return false;
+}
+
+/// The first tasks that its queue may have.
+Shape VolcanoScheduler::allowed_part(JobId job) const {
+  Shape part = jobs_.needed_shape(job);
+  Amounts sum;
+  for (TaskGroup& group : part) {
+    const Amounts one = amounts_of(group.each, 1);
+    std::uint32_t tasks = 0;
+    for (; tasks < group.tasks && queues_.is_allocatable(jobs_[job].queue, sum + one); ++tasks) { sum += one; }
+    group.tasks = tasks;
+  }
+  return part;
 }
 
 /// Elastic jobs that run, or are to begin, get more tasks when all that wait have been tried: those with the smallest

@@ -61,6 +61,7 @@ class VolcanoScheduler final : public Scheduler {
   int vote_of_overcommit(const VolcanoPluginUse& use, const Amounts& request) const;
   void allocate_all(ClusterState& state);
   bool allocate(JobId job, ClusterState& state);
+  Shape allowed_part(JobId job) const;
   void grow_all(ClusterState& state);
   void grow(JobId job, ClusterState& state);
   void backfill_all(ClusterState& state);
