@@ -34,9 +34,13 @@ VolcanoJobs::VolcanoJobs(const VolcanoSettings& settings, const VolcanoQueues& q
     const Shape& shape = jobs.shape(job.shape);
     VolcanoJob& known = jobs_[id];
     known.queue = queues.queue_of(jobs.name(job.queue));
-    known.needed = job.is_elastic() ? std::max(job.least_gpus, 1U) : tasks_of(shape);
-    known.most = job.is_elastic() ? job.most_gpus : known.needed;
-    if (job.is_elastic()) { least_shapes_[id] = {{known.needed, shape.front().each}}; }
+    known.needed = known.most = tasks_of(shape);
+    if (job.is_elastic()) {
+      const std::uint32_t of_each = std::max<std::uint32_t>(shape.front().each.gpus, 1);
+      known.needed = std::max(job.least_gpus / of_each, 1U);
+      known.most = job.most_gpus / of_each;
+      least_shapes_[id] = {{known.needed, shape.front().each}};
+    }
     known.is_best_effort =
         std::all_of(shape.begin(), shape.end(), [](const auto& group) { return asks_for_nothing(group.each); });
     order.push_back(id);
