@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "read_log.hpp"
 #include "sim/error.hpp"
 #include "small_jobs.hpp"
 
@@ -228,6 +229,23 @@ TEST_CASE("an elastic job loses tasks beyond those that it needs, and goes on wi
   CHECK(run.outcomes[JobId{0}].starts == 3);  // with 8, 4 and again 8
   // 8 GPUs for 10 s, 4 for 80 s, of which the other one runs 50; then 8.
   CHECK(ended(run, 0) == wall_seconds(1 + 10 + 80 + 1000 - 10 - 40));
+}
+
+TEST_CASE("manifests of Volcano: queue, priority and minAvailable reach the scheduler") {
+  LogSelection selection;
+  selection.queues = {"elastic"};
+  const ReadLog log = read_log_file("kubernetes", "scenarios/jobs/logs/volcano_jobs.yaml", "{}", selection);
+  REQUIRE(log.jobs.size() == 2);
+  const std::string keys = "{" + kPreempt + ", " + kPriority + "}";
+  const JobsRun run = run_of(log.jobs, equal_nodes(8, 8), "volcano", keys);
+  const std::int64_t hour = 3600;
+  CHECK(started(run, 1) == wall_seconds(hour + 31));
+  // Five of eight nodes from 3601 s on, until the urgent job ends two hours after it has begun.
+  const std::int64_t less = 30 + 2 * hour;
+  CHECK(ended(run, 0) == wall_seconds(1 + 24 * hour + less) - wall_seconds(less) * 5 / 8);
+  CHECK(run.outcomes[JobId{0}].starts == 3);
+  const JobsRun refused = run_of(log.jobs, equal_nodes(8, 8), "volcano");
+  CHECK(started(refused, 1) >= wall_seconds(24 * hour));
 }
 
 TEST_CASE("reclaim: a queue takes back what it deserves, from queues that have more, and no more") {
