@@ -254,6 +254,12 @@ class WorkloadReader : public ExperimentReader {
     config_.profiles = std::make_shared<const ProfileSet>(std::move(profiles));
     config_.jobs = std::make_shared<const JobList>(std::move(jobs));
     check(config_, parts.context.problems);
+    const auto is_elastic = [](const Job& job) { return job.is_elastic(); };
+    if (!config_.scheduler->resizes_jobs() &&
+        std::any_of(config_.jobs->jobs.begin(), config_.jobs->jobs.end(), is_elastic)) {
+      config_.notes.push_back(
+          fmt::format("'{}' gives elastic jobs the GPUs that they ask for, no others", config_.scheduler_name));
+    }
   }
 
   std::shared_ptr<const Experiment> make(CaseParts& parts) override {

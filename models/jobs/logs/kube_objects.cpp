@@ -185,7 +185,7 @@ void KubeObjects::read_volcano(const YAML::Node& object, KubeJob& job) {
   if (const std::string name = kube_text(spec, "priorityClassName"); !name.empty()) { job.priority_class = name; }
   job.predicted = span_at(spec, "runningEstimate");
   job.retries = kube_count(spec, "maxRetry", job.retries, notes_);
-  check_minimum(spec, tasks_of(job.shape));
+  read_minimum(spec, job);
 }
 
 void KubeObjects::read_job(const YAML::Node& object, KubeJob& job) {
@@ -274,10 +274,21 @@ void KubeObjects::add_pods(const YAML::Node& holder, std::uint32_t count, KubeJo
 void KubeObjects::check_minimum(const YAML::Node& spec, std::uint64_t all) {
   const YAML::Node minimum = child(spec, "minAvailable");
   if (!minimum || kube_text(spec, "minAvailable") == std::to_string(all)) { return; }
-  notes_.problem(minimum, "elastic",
-                 fmt::format("\"minAvailable\" is {}, and there are {} pods: jobs here run with all of them or wait",
-                             kube_text(spec, "minAvailable"), all),
-                 "leave it out, or make it the number of all pods");
+  notes_.problem(
+      minimum, "elastic",
+      fmt::format("\"minAvailable\" is {}, and there are {} pods: these run all or none",
+                  kube_text(spec, "minAvailable"), all),
+      "leave it out, or make it the number of all pods; a Job of Volcano whose pods are alike may have fewer");
+}
+
+void KubeObjects::read_minimum(const YAML::Node& spec, KubeJob& job) {
+  const std::uint64_t all = tasks_of(job.shape);
+  const bool alike = job.shape.size() == 1 && job.shape.front().each.gpus > 0;
+  const std::uint32_t least = kube_count(spec, "minAvailable", static_cast<std::uint32_t>(all), notes_);
+  if (!alike || least == 0 || least >= all) { return check_minimum(spec, all); }
+  const std::uint32_t of_each = job.shape.front().each.gpus;
+  job.least_gpus = least * of_each;
+  job.most_gpus = static_cast<std::uint32_t>(all) * of_each;
 }
 
 void KubeObjects::check_suspend(const YAML::Node& spec, const KubeJob& job) {

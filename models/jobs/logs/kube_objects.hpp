@@ -16,6 +16,8 @@ struct KubeJob {
   std::string queue;
   std::string priority_class;
   Shape shape;
+  std::uint32_t least_gpus = 0;  ///< as of Job
+  std::uint32_t most_gpus = 0;   ///< the same
   std::optional<LogTime> submitted;
   WallTime duration;
   std::optional<WallTime> limit;
@@ -49,6 +51,8 @@ class KubeObjects {
   void read_metadata(const YAML::Node& object, KubeJob& job);
   void read_labels(const YAML::Node& labels, KubeJob& job);
   void check_minimum(const YAML::Node& spec, std::uint64_t all);
+  /// A job that runs with some of its pods is elastic.
+  void read_minimum(const YAML::Node& spec, KubeJob& job);
   void check_suspend(const YAML::Node& spec, const KubeJob& job);
   void set_limits(const YAML::Node& spec, KubeJob& job);
   std::optional<WallTime> span_at(const YAML::Node& map, const char* key);

@@ -86,6 +86,8 @@ struct KubernetesObjects final : LogFormat {
       logged.predicted = job.predicted;
       logged.priority = job.priority;
       logged.retries = job.retries;
+      logged.least_gpus = job.least_gpus;
+      logged.most_gpus = job.most_gpus;
       log.add(logged);
     }
   }

@@ -18,6 +18,7 @@ constexpr SchedulerEntry (*kSchedulers[])() = {
     scheduler_entry_of<struct Slurm>,                   // slurm
     scheduler_entry_of<struct Kubernetes>,              // kubernetes
     scheduler_entry_of<struct Kueue>,                   // kueue
+    scheduler_entry_of<struct Volcano>,                 // volcano
     scheduler_entry_of<struct Drop>,                    // drop
 };
 

@@ -21,6 +21,12 @@ Mistake elastic_refusal(const JobList& jobs, std::string_view scheduler) {
               fmt::format("{} is not elastic, and '{}' gives jobs other GPUs", jobs.title(id), scheduler),
               R"(give it "elastic", or choose another scheduler)"};
     }
+    if (jobs.shape(id).front().each.gpus != 1) {
+      return {"not-elastic",
+              fmt::format("the tasks of {} have {} GPUs each, and '{}' gives jobs GPUs one by one", jobs.title(id),
+                          jobs.shape(id).front().each.gpus, scheduler),
+              "choose another scheduler"};
+    }
     if (jobs.shape(id).front().each.gpu_types.value != 0) {
       return {"no-effect",
               fmt::format("{} wants GPUs of a type, which '{}' does not look at", jobs.title(id), scheduler),

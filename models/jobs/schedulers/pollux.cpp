@@ -87,6 +87,7 @@ struct Pollux final : SchedulerKind {
   }
   Mistake refusal(const JobList& jobs) const override { return elastic_refusal(jobs, kName); }
   bool places_jobs() const override { return true; }
+  bool resizes_jobs() const override { return true; }
   std::unique_ptr<Scheduler> make(const JobList& jobs, const NodeList& /*nodes*/) const override {
     return std::make_unique<PolluxScheduler>(settings, jobs);
   }

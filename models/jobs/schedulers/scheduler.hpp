@@ -47,6 +47,8 @@ class SchedulerKind {
   virtual Mistake refusal(const JobList& /*jobs*/) const { return {}; }
   /// It says where jobs run, too, and asks no placement.
   virtual bool places_jobs() const { return false; }
+  /// It gives elastic jobs other numbers of GPUs than their shapes have.
+  virtual bool resizes_jobs() const { return false; }
   virtual std::unique_ptr<Scheduler> make(const JobList& jobs, const NodeList& nodes) const = 0;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -31,6 +31,8 @@ class WaitingList {
   /// Requires !empty().
   Turn first() const { return heads_.begin()->turn; }
 
+  class Walk;
+
   /// Shows the jobs in their order to `look`, which says how to go on. Short ones are expected to run at most so long.
   /// Nothing may be added or removed meanwhile.
   template <class Look>
@@ -54,37 +56,35 @@ class WaitingList {
   std::size_t size_ = 0;
 };
 
+/// Goes through a list job by job. Nothing may be added or removed meanwhile.
+class WaitingList::Walk {
+ public:
+  /// Borrows the list. `longest_short`: as for visit().
+  explicit Walk(const WaitingList& list, WallTime longest_short = WallTime::max())
+      : list_(&list), longest_short_(longest_short), head_(list.heads_.begin()) {}
+
+  /// The first of those that are left; none: all have been seen, or are passed over.
+  std::optional<Turn> next();
+  /// What follows the job that next() has shown, of those that ask for the same. Not called, or no_such: none.
+  void go_on(Next next);
+
+ private:
+  static bool later(const Cursor& a, const Cursor& b) { return b.turn < a.turn; }
+
+  const WaitingList* list_;
+  WallTime longest_short_;
+  std::set<Head>::const_iterator head_;
+  std::vector<Cursor> heap_;
+  Cursor shown_;
+};
+
 template <class Look>
 void WaitingList::visit(Look look, WallTime longest_short) const {
-  const auto later = [](const Cursor& a, const Cursor& b) { return b.turn < a.turn; };
-  std::vector<Cursor> heap;
-  auto head = heads_.begin();
-  while (true) {
-    const bool from_heap = !heap.empty() && (head == heads_.end() || heap.front().turn < head->turn);
-    if (!from_heap && head == heads_.end()) { return; }
-    Cursor cursor;
-    if (from_heap) {
-      std::pop_heap(heap.begin(), heap.end(), later);
-      cursor = heap.back();
-      heap.pop_back();
-    } else {
-      cursor.turn = head->turn;
-      cursor.shape = head->shape;
-      ++head;
-    }
-    switch (look(cursor.turn)) {
-      case Next::none: return;
-      case Next::no_such: continue;
-      case Next::short_one: cursor.most = longest_short; break;
-      case Next::job: break;
-    }
-    const TurnList& alike = by_shape_[cursor.shape.value];
-    const auto next = alike.next({cursor.at.block, cursor.at.index + 1}, cursor.most);
-    if (!next) { continue; }
-    cursor.at = *next;
-    cursor.turn = alike.at(*next);
-    heap.push_back(cursor);
-    std::push_heap(heap.begin(), heap.end(), later);
+  Walk walk(*this, longest_short);
+  while (const auto turn = walk.next()) {
+    const Next next = look(*turn);
+    if (next == Next::none) { return; }
+    walk.go_on(next);
   }
 }
 

@@ -102,6 +102,21 @@ TEST_CASE("kubernetes: tasks of a Volcano Job begin together, or it is refused")
   CHECK(problem_of(volcano("2")) == "5 elastic");
 }
 
+TEST_CASE("kubernetes: a Job of Volcano with alike pods that needs fewer than it has is elastic") {
+  const auto job = [](std::string_view minimum) {
+    return "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: a}\nspec:\n" + std::string(minimum) +
+           "  tasks:\n  - name: worker\n    replicas: 8\n" + pods(4, "nvidia.com/gpu: 8");
+  };
+  const ReadLog log = read_log("kubernetes", job("  minAvailable: 3\n"), kHour);
+  CHECK(log.job(0).least_gpus == 3 * 8);
+  CHECK(log.job(0).most_gpus == 8 * 8);
+  CHECK(log.shape(0) == Shape{{8, {.gpus = 8}}});
+  CHECK(!read_log("kubernetes", job("  minAvailable: 8\n"), kHour).job(0).is_elastic());
+  CHECK(!read_log("kubernetes", job(""), kHour).job(0).is_elastic());
+  CHECK(problem_of(job("  minAvailable: 0\n")) == "5 elastic");
+  CHECK(problem_of(job("  minAvailable: 9\n")) == "5 elastic");
+}
+
 TEST_CASE("kubernetes: a Job and a JobSet have pods at once; Kueue's labels are its queue") {
   const std::string labels = "  labels: {kueue.x-k8s.io/queue-name: team}\n";
   const ReadLog log =

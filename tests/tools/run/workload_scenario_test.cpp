@@ -102,6 +102,10 @@ TEST_CASE("what cannot work of a workload is refused with its place and what to 
       {an_hour_and(R"("scheduler": "kueue")"), "missing-key", "cluster_queues"},
       {an_hour_and(R"("scheduler": )" + kueue), "no-such-queue", "cluster_queues are a"},
       {an_hour_and(R"("scheduler": {"kind": "fifo", "bakfill": "none"})"), "unknown-key", "backfill"},
+      {an_hour_and(R"("scheduler": "volcano", "placement": "spread")"), "no-effect", "'volcano' says itself"},
+      {on_star(R"({"jobs": [{"gpus": 1, "duration": "1h", "queue": "b"}], "scheduler":
+               {"kind": "volcano", "queues": [{"name": "a"}]}})"),
+       "no-such-queue", "default and a"},
       {an_hour_and(R"("failures": {"sources": [{"between": "0s"}]})"), "out-of-range", "between"},
       {an_hour_and(R"("failures": {"sources": [{"what": "tier", "between": "1d"}]})"), "conflict", "leaf"},
       {an_hour_and(R"("failures": {"sources": [{"what": "tier", "tier": "moon", "between": "1d"}]})"), "no-tier",

@@ -1,0 +1,45 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "models/jobs/schedulers/entry.hpp"
+#include "models/jobs/schedulers/volcano/scheduler.hpp"
+#include "sim/words.hpp"
+
+namespace athanor {
+
+struct Volcano final : SchedulerKind {
+  static constexpr std::string_view kName = "volcano";
+  static constexpr std::string_view kMeaning =
+      "Volcano: sessions that let jobs into queues, place whole gangs and take back what queues do not deserve";
+  VolcanoSettings settings;
+
+  void visit(Fields& fields) override { athanor::visit(fields, settings); }
+
+  Mistake refusal(const JobList& jobs) const override {
+    if (settings.queues.empty()) { return {}; }
+    std::vector<std::string> known = {"default"};
+    for (const VolcanoQueue& queue : settings.queues) {
+      if (queue.name != known.front()) { known.push_back(queue.name); }
+    }
+    for (const Job& job : jobs.jobs) {
+      const std::string& queue = jobs.name(job.queue);
+      if (queue.empty() || std::find(known.begin(), known.end(), queue) != known.end()) { continue; }
+      return {"no-such-queue", fmt::format("there is no queue '{}', in which a job is", queue),
+              fmt::format("queues are {}", enumeration(known))};
+    }
+    return {};
+  }
+  bool places_jobs() const override { return settings.scores_nodes(); }
+  bool resizes_jobs() const override { return true; }
+
+  std::unique_ptr<Scheduler> make(const JobList& jobs, const NodeList& /*nodes*/) const override {
+    return std::make_unique<VolcanoScheduler>(settings, jobs);
+  }
+};
+
+template SchedulerEntry scheduler_entry_of<Volcano>();
+
+}  // namespace athanor

@@ -1,0 +1,282 @@
+// What a session of Volcano does.
+
+#include <algorithm>
+
+#include "models/jobs/later.hpp"
+#include "models/jobs/schedulers/volcano/scheduler.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// What is left without tasks, each of which is one of these shares.
+Allocation without(const Allocation& tasks, Allocation where) {
+  for (const NodeShare& gone : tasks) {
+    const auto at = std::find_if(where.begin(), where.end(), [&](const NodeShare& share) {
+      return share.tasks > 0 && share.node == gone.node && share.group == gone.group &&
+             (gone.gpus - share.gpus).empty();
+    });
+    --at->tasks;
+    at->gpus = at->gpus - gone.gpus;
+  }
+  std::erase_if(where, [](const NodeShare& share) { return share.tasks == 0; });
+  return where;
+}
+
+}  // namespace
+
+void VolcanoScheduler::enqueue_all(const ClusterState& state) {
+  std::vector<std::size_t> order;
+  for (std::size_t queue = 0; queue < queues_.count(); ++queue) { order.push_back(queue); }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return queues_.is_before(a, b); });
+  // Who is overdue does not depend on what it asks for.
+  const bool one_by_one = settings_.has(VolcanoPlugin::sla);
+  for (const std::size_t queue : order) {
+    std::vector<JobId> let_in_now;
+    pending_[queue].visit([&](Turn turn) {
+      if (!votes_to_let_in(turn.job, state)) {
+        return one_by_one ? WaitingList::Next::job : WaitingList::Next::no_such;
+      }
+      let_in_now.push_back(turn.job);
+      let_in(turn.job);
+      return WaitingList::Next::job;
+    });
+    for (const JobId job : let_in_now) {
+      pending_[queue].remove(jobs_.turn(job), list_.jobs[job].shape);
+      jobs_[job].is_new = true;
+      new_jobs_.push_back(job);
+    }
+  }
+}
+
+/// The first tier one of whose plugins agrees decides; any that rejects before does.
+bool VolcanoScheduler::votes_to_let_in(JobId job, const ClusterState& state) const {
+  if (jobs_[job].is_best_effort) { return true; }
+  const Amounts request = jobs_.request(job);
+  for (const VolcanoTier& tier : settings_.tiers) {
+    bool agreed = false;
+    for (const VolcanoPluginUse& use : tier) {
+      int vote = 0;
+      switch (use.plugin) {
+        case VolcanoPlugin::overcommit: vote = vote_of_overcommit(use, request); break;
+        case VolcanoPlugin::proportion:
+        case VolcanoPlugin::capacity: vote = queues_.vote_to_let_in(jobs_[job].queue, request); break;
+        case VolcanoPlugin::sla: vote = is_overdue(job, state) ? 1 : 0; break;
+        default: break;
+      }
+      if (vote < 0) { return false; }
+      agreed = agreed || vote > 0;
+    }
+    if (agreed) { return true; }
+  }
+  return true;
+}
+
+int VolcanoScheduler::vote_of_overcommit(const VolcanoPluginUse& use, const Amounts& request) const {
+  const Amounts used = queues_.allocated() + held_;
+  const Amounts wanted = queues_.inqueue() + request;
+  for (std::size_t kind = 0; kind < Amounts::kKinds; ++kind) {
+    if (request.of[kind] == 0 || total_.of[kind] == Amounts::kUnlimited) { continue; }
+    const double most = static_cast<double>(total_.of[kind]) * to_double(use.factor);
+    if (static_cast<double>(wanted.of[kind] + used.of[kind]) > most) { return -1; }
+  }
+  return 1;
+}
+
+void VolcanoScheduler::allocate_all(ClusterState& state) {
+  std::vector<std::pair<std::size_t, WaitingList::Walk>> walks;
+  for (std::size_t queue = 0; queue < queues_.count(); ++queue) {
+    if (!inqueue_[queue].empty()) { walks.emplace_back(queue, WaitingList::Walk(inqueue_[queue])); }
+  }
+  std::vector<JobId> started;
+  while (!walks.empty()) {
+    std::erase_if(walks, [&](const auto& walk) { return queues_.is_overused(walk.first); });
+    const auto at = std::min_element(walks.begin(), walks.end(),
+                                     [&](const auto& a, const auto& b) { return queues_.is_before(a.first, b.first); });
+    if (at == walks.end()) { break; }
+    const auto turn = at->second.next();
+    if (!turn) {
+      walks.erase(at);
+      continue;
+    }
+    const VolcanoJob& known = jobs_[turn->job];
+    const bool skipped = known.is_new || known.is_best_effort;
+    if (!skipped && allocate(turn->job, state)) { started.push_back(turn->job); }
+    const bool tried_in_vain = !skipped && known.phase == Phase::inqueue && !known.is_settled;
+    const bool alike_differ = settings_.has(VolcanoPlugin::sla) || list_.jobs[turn->job].is_elastic();
+    at->second.go_on(tried_in_vain && !alike_differ ? WaitingList::Next::no_such : WaitingList::Next::job);
+  }
+  for (const JobId job : started) {
+    inqueue_[jobs_[job].queue].remove(jobs_.turn(job), list_.jobs[job].shape);
+    --waiting_;
+  }
+  grow_all(state);
+}
+
+/// True: it has begun. A job whose tasks have places, some of them on what is being released, is settled.
+bool VolcanoScheduler::allocate(JobId job, ClusterState& state) {
+  VolcanoJob& known = jobs_[job];
+  const bool keeps = keeps_overdue_ && is_overdue(job, state);
+  const Amounts request = jobs_.request(job);
+  const bool allowed = queues_.is_allocatable(known.queue, request);
+  if (!allowed && !keeps) { return false; }
+  TasksPlaced placed = session_->place(allowed ? jobs_.needed_shape(job) : allowed_part(job), !keeps);
+  if (placed.tasks == known.needed && placed.pipelined == 0) {
+    queues_.leave(known.queue, request);
+    if (known.most == known.needed) {
+      start(job, std::move(placed.on_free), state);
+    } else {
+      queues_.allocate(known.queue, request);
+      starting_[job] = std::move(placed.on_free);
+    }
+    return true;
+  }
+  if (placed.tasks == 0) { return false; }
+  known.is_settled = placed.tasks == known.needed;
+  if (known.is_settled) { settled_.push_back(job); }
+  const Shape& shape = jobs_.needed_shape(job);
+  pipelined_.emplace_back(known.queue, amounts_of(session_->has_future() ? placed.in_future : placed.on_free, shape));
+  queues_.allocate(known.queue, pipelined_.back().second);
+  kept_.emplace_back(job, std::move(placed));
+  return false;
+}
+
+/// The first tasks that its queue may have.
+Shape VolcanoScheduler::allowed_part(JobId job) const {
+  Shape part = jobs_.needed_shape(job);
+  Amounts sum;
+  for (TaskGroup& group : part) {
+    const Amounts one = amounts_of(group.each, 1);
+    std::uint32_t tasks = 0;
+    for (; tasks < group.tasks && queues_.is_allocatable(jobs_[job].queue, sum + one); ++tasks) { sum += one; }
+    group.tasks = tasks;
+  }
+  return part;
+}
+
+/// Elastic jobs that run, or are to begin, get more tasks when all that wait have been tried: those with the smallest
+/// shares first, as drf has it.
+void VolcanoScheduler::grow_all(ClusterState& state) {
+  std::vector<std::pair<double, JobId>> order;
+  const bool by_share = settings_.has(VolcanoPlugin::drf);
+  const auto add = [&](JobId job, const Amounts& has) {
+    order.emplace_back(by_share ? dominant_share(has, total_) : 0, job);
+  };
+  for (const JobId job : elastic_) {
+    if (!jobs_[job].is_settled) { add(job, jobs_[job].allocated); }
+  }
+  for (const auto& starting : starting_) { add(starting.first, jobs_.request(starting.first)); }
+  std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : jobs_[a.second].rank < jobs_[b.second].rank;
+  });
+  for (const auto& [share, job] : order) { grow(job, state); }
+  starting_.clear();
+}
+
+void VolcanoScheduler::grow(JobId job, ClusterState& state) {
+  const Shape& shape = state.jobs().shape(job);
+  const std::size_t queue = jobs_[job].queue;
+  const bool begins = starting_.contains(job);
+  Allocation where = begins ? starting_[job] : state.running(job).where;
+  const Amounts had = amounts_of(where, shape);
+  const Amounts one = amounts_of(shape.front().each, 1);
+  std::uint32_t tasks = 0;
+  for (const NodeShare& share : where) { tasks += share.tasks; }
+  const std::uint32_t before = tasks;
+  Amounts added;
+  for (; tasks < jobs_[job].most && queues_.is_allocatable(queue, added + one); ++tasks) {
+    TasksPlaced placed = session_->place({{1, shape.front().each}}, true);
+    if (placed.tasks == 0) { break; }
+    if (placed.pipelined > 0) {
+      kept_.emplace_back(job, std::move(placed));
+      break;
+    }
+    where.insert(where.end(), placed.on_free.begin(), placed.on_free.end());
+    added += one;
+  }
+  if (!begins && tasks == before) { return; }
+  if (begins) {
+    queues_.release(queue, had);
+  } else {
+    const Allocation present = state.running(job).where;
+    state.stop(job);
+    leave_nodes(job);
+    state.inventory().take(present, shape);
+  }
+  start(job, std::move(where), state);
+}
+
+/// Jobs that ask for nothing, and those alone.
+void VolcanoScheduler::backfill_all(ClusterState& state) {
+  for (WaitingList& list : inqueue_) {
+    std::vector<JobId> started;
+    list.visit([&](Turn turn) {
+      const VolcanoJob& known = jobs_[turn.job];
+      if (!known.is_best_effort) { return WaitingList::Next::no_such; }
+      if (known.is_new) { return WaitingList::Next::job; }
+      TasksPlaced placed = session_->place(state.jobs().shape(turn.job), true);
+      if (placed.tasks < known.needed) { return WaitingList::Next::no_such; }
+      start(turn.job, std::move(placed.on_free), state);
+      started.push_back(turn.job);
+      return WaitingList::Next::job;
+    });
+    for (const JobId job : started) {
+      list.remove(jobs_.turn(job), list_.jobs[job].shape);
+      --waiting_;
+    }
+  }
+}
+
+bool VolcanoScheduler::may_evict(JobId job, Eviction eviction, const ClusterState& state) const {
+  const VolcanoJob& known = jobs_[job];
+  if (known.is_new || known.is_settled || known.is_best_effort) { return false; }
+  const Amounts request = jobs_.request(job);
+  if (eviction == Eviction::reclaim) { return queues_.may_reclaim(known.queue, request); }
+  const auto* drf = settings_.use_of(VolcanoPlugin::drf);
+  const auto* gang = settings_.use_of(VolcanoPlugin::gang);
+  const auto& by_priority = running_by_priority_[known.queue];
+  const bool others_judge = (drf != nullptr && drf->preemptable) || (gang != nullptr && gang->preemptable);
+  return !by_priority.empty() && (others_judge || by_priority.begin()->first < state.job(job).priority);
+}
+
+void VolcanoScheduler::evict_for_all(Eviction eviction, ClusterState& state) {
+  std::optional<VolcanoVictims> victims;
+  for (std::size_t queue = 0; queue < queues_.count(); ++queue) {
+    inqueue_[queue].visit([&](Turn turn) {
+      const JobId job = turn.job;
+      if (!may_evict(job, eviction, state)) { return WaitingList::Next::job; }
+      if (!victims) { victims.emplace(settings_, jobs_, queues_, total_, state); }
+      const bool keeps = keeps_overdue_ && is_overdue(job, state);
+      const auto room = victims->make_room(job, eviction, *session_, keeps);
+      pipelined_.emplace_back(queue, room.placed);
+      if (!room.for_all) { return WaitingList::Next::job; }
+      jobs_[job].is_settled = true;
+      settled_.push_back(job);
+      return WaitingList::Next::job;
+    });
+  }
+  if (!victims) { return; }
+  for (const auto& [job, tasks] : victims->take_evicted()) { evict(job, tasks, state); }
+}
+
+/// A job that is left with fewer tasks than it needs loses all.
+void VolcanoScheduler::evict(JobId job, const Allocation& tasks, ClusterState& state) {
+  const Shape& shape = state.jobs().shape(job);
+  Allocation stays = without(tasks, state.running(job).where);
+  std::uint32_t left = 0;
+  for (const NodeShare& share : stays) { left += share.tasks; }
+  const bool goes_on = left >= jobs_[job].needed;
+  Allocation released = goes_on ? tasks : state.running(job).where;
+  queues_.allocate(jobs_[job].queue, amounts_of(tasks, shape));  // as it was before it lost any
+  state.stop(job);
+  leave_nodes(job);
+  state.inventory().take(released, shape);
+  held_ += amounts_of(released, shape);
+  const WallTime until = later(state.now(), std::max(settings_.grace_period, WallTime{1}));
+  holdings_.push_back({std::move(released), state.job(job).shape, until});
+  if (!goes_on) { return; }
+  state.inventory().take(stays, shape);
+  start(job, std::move(stays), state);
+}
+
+}  // namespace athanor

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/jobs/schedulers/scheduler.hpp"
+#include "models/jobs/schedulers/volcano/jobs.hpp"
+#include "models/jobs/schedulers/volcano/queues.hpp"
+#include "models/jobs/schedulers/volcano/session.hpp"
+#include "models/jobs/schedulers/volcano/settings.hpp"
+#include "models/jobs/schedulers/volcano/victims.hpp"
+#include "models/jobs/schedulers/waiting_list.hpp"
+
+namespace athanor {
+
+/// Volcano: sessions at multiples of a period in which something has changed, each of which does its actions in their
+/// order. A job that is evicted in part and needs all its tasks loses them all, as the policy RestartJob has it.
+class VolcanoScheduler final : public Scheduler {
+ public:
+  /// Borrows the jobs.
+  VolcanoScheduler(VolcanoSettings settings, const JobList& jobs);
+
+  void enqueue(JobId job, const ClusterState& state) override;
+  void ended(JobId job, const ClusterState& state) override;
+  void withdraw(JobId job, const ClusterState& state) override;
+  void schedule(ClusterState& state) override;
+  WallTime period() const override { return settings_.period; }
+  WallTime next_call(const ClusterState& state) const override;
+  std::size_t waiting() const override { return waiting_; }
+  std::string reason(JobId job, const ClusterState& state) const override;
+
+ private:
+  using Phase = VolcanoJob::Phase;
+  /// What tasks that have been evicted still occupy.
+  struct Holding {
+    Allocation where;
+    ShapeId shape;
+    WallTime until;
+  };
+
+  // What jobs do (scheduler.cpp).
+  void open(ClusterState& state);
+  void close(ClusterState& state);
+  void release_holdings(ClusterState& state);
+  Amounts total(const ClusterState& state) const;
+  void leave_nodes(JobId job);
+  bool is_overdue(JobId job, const ClusterState& state) const;
+  void let_in(JobId job);
+  void take_out_deadline(JobId job);
+  /// A job would take so much more than it has.
+  void want(JobId job, const Amounts& what);
+  void start(JobId job, Allocation where, ClusterState& state);
+
+  // What a session does (actions.cpp).
+  void enqueue_all(const ClusterState& state);
+  bool votes_to_let_in(JobId job, const ClusterState& state) const;
+  int vote_of_overcommit(const VolcanoPluginUse& use, const Amounts& request) const;
+  void allocate_all(ClusterState& state);
+  bool allocate(JobId job, ClusterState& state);
+  Shape allowed_part(JobId job) const;
+  void grow_all(ClusterState& state);
+  void grow(JobId job, ClusterState& state);
+  void backfill_all(ClusterState& state);
+  void evict_for_all(Eviction eviction, ClusterState& state);
+  bool may_evict(JobId job, Eviction eviction, const ClusterState& state) const;
+  void evict(JobId job, const Allocation& tasks, ClusterState& state);
+
+  VolcanoSettings settings_;
+  const JobList& list_;
+  VolcanoQueues queues_;
+  VolcanoJobs jobs_;
+  bool keeps_overdue_ = false;        ///< an overdue job keeps what it gets in a session
+  std::vector<WaitingList> pending_;  ///< of each queue
+  std::vector<WaitingList> inqueue_;  ///< the same
+  std::size_t waiting_ = 0;
+  std::set<JobId> elastic_;                                                 ///< that run
+  std::set<std::pair<WallTime, JobId>> deadlines_;                          ///< of sla, of jobs that wait
+  std::vector<std::map<std::int32_t, std::uint32_t>> running_by_priority_;  ///< jobs of each queue
+  Amounts held_;                                                            ///< by what has been evicted
+  std::vector<Holding> holdings_;
+
+  // Of a session.
+  Amounts total_;
+  std::optional<VolcanoSession> session_;
+  std::vector<JobId> new_jobs_;
+  std::vector<JobId> settled_;
+  std::vector<std::pair<JobId, TasksPlaced>> kept_;         ///< what jobs keep that do not begin
+  std::vector<std::pair<std::size_t, Amounts>> pipelined_;  ///< what queues are taken to have
+  std::map<JobId, Allocation> starting_;                    ///< elastic jobs that begin, with what they have so far
+  bool goes_on_ = false;                                    ///< the next session has something to do
+  WallTime next_session_ = WallTime::max();
+};
+
+}  // namespace athanor

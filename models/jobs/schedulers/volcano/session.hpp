@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/jobs/cluster_state.hpp"
+#include "models/jobs/schedulers/volcano/settings.hpp"
+
+namespace athanor {
+
+/// Where tasks of a job would be: some on what is free, the others on what is being released ("pipelined").
+struct TasksPlaced {
+  Allocation on_free;
+  Allocation in_future;  ///< all of them, in the inventory of what will be free; where there is one
+  std::uint32_t tasks = 0;
+  std::uint32_t pipelined = 0;
+};
+
+/// What is free in a session of Volcano, now and when all that is being released has been. Tasks are placed one after
+/// the other, each on the node with the highest score, the lowest of those; or by the workload's placement, where no
+/// plugin scores nodes.
+class VolcanoSession {
+ public:
+  VolcanoSession(const VolcanoSettings& settings, ClusterState& state) : settings_(settings), state_(state) {}
+
+  /// What will be free; the same as what is free where nothing is being released.
+  bool has_future() const { return future_.has_value(); }
+  /// Makes one of its own of what will be free.
+  Inventory& future();
+
+  /// As many tasks as fit of a shape. `whole`: all of them, or none are placed.
+  TasksPlaced place(const Shape& shape, bool whole);
+  /// Gives back what place() has taken.
+  void discard(const TasksPlaced& placed, const Shape& shape);
+  /// Nodes in the order of their scores for a task, whatever is free there.
+  std::vector<NodeId> by_score(const Demand& demand) const;
+
+ private:
+  struct Candidate {
+    double score = 0;
+    bool fits = false;
+  };
+
+  std::uint32_t room(NodeId node, const Demand& demand) const;
+  bool has_room_for_all(const TaskGroup& group) const;
+  TasksPlaced place_by_policy(const Shape& shape, bool whole);
+  void place_group(std::uint32_t group, const TaskGroup& tasks, TasksPlaced& placed);
+  std::uint32_t fill_in_order(std::uint32_t group, const TaskGroup& tasks, TasksPlaced& placed);
+  std::uint32_t fill_by_score(std::uint32_t group, const TaskGroup& tasks, bool of_future, TasksPlaced& placed);
+  void take(NodeId node, std::uint32_t group, const Demand& demand, bool of_future, TasksPlaced& placed);
+
+  const VolcanoSettings& settings_;
+  ClusterState& state_;
+  std::optional<Inventory> future_;
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace athanor

@@ -1,0 +1,386 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "read_log.hpp"
+#include "sim/error.hpp"
+#include "small_jobs.hpp"
+
+using namespace athanor;
+
+namespace {
+
+/// Another job of a list: tasks of so many GPUs, of a queue.
+struct Gang {
+  std::int64_t submitted = 0;
+  std::int64_t duration = 1;
+  std::uint32_t tasks = 1;
+  std::uint16_t gpus = 1;
+  std::string queue = {};
+  std::int32_t priority = 0;
+};
+
+JobList list_of(const std::vector<Gang>& gangs) {
+  JobList list;
+  for (const Gang& gang : gangs) {
+    Job job;
+    job.queue = list.name(gang.queue);
+    job.shape = list.shape({{gang.tasks, {.gpus = gang.gpus}}});
+    job.submitted = wall_seconds(gang.submitted);
+    job.duration = job.expected = wall_seconds(gang.duration);
+    job.priority = gang.priority;
+    list.jobs.push_back(job);
+  }
+  return list;
+}
+
+WallTime started(const JobsRun& run, std::uint32_t job) { return run.outcomes[JobId{job}].started; }
+WallTime ended(const JobsRun& run, std::uint32_t job) { return run.outcomes[JobId{job}].ended; }
+
+std::string tiers(const std::string& first, const std::string& second) {
+  return R"("tiers": [[)" + first + R"(], [)" + second + R"(]])";
+}
+
+const std::string kPreempt = R"("actions": ["enqueue", "allocate", "preempt"])";
+const std::string kPriority = R"("tiers": [["priority", {"name": "gang", "preemptable": false}], ["nodeorder"]])";
+const std::string kReclaim = R"("actions": ["enqueue", "allocate", "reclaim"])";
+
+}  // namespace
+
+TEST_CASE("a gang begins in the session after the one that lets it in") {
+  const JobsRun run = run_of(list_of({Gang{3, 10, 8}}), equal_nodes(1, 8), "volcano");
+  CHECK(started(run, 0) == wall_seconds(4));
+  const JobsRun slow = run_of(list_of({Gang{3, 10, 8}}), equal_nodes(1, 8), "volcano", R"({"period": "10s"})");
+  CHECK(started(slow, 0) == wall_seconds(20));
+}
+
+TEST_CASE("without enqueue all jobs are let in at once") {
+  const JobsRun run = run_of(list_of({Gang{3, 10, 8}}), equal_nodes(1, 8), "volcano",
+                             R"({"actions": ["allocate"], "tiers": [["priority", "gang"], ["nodeorder"]]})");
+  CHECK(started(run, 0) == wall_seconds(3));
+}
+
+TEST_CASE("sessions cost nothing while nothing changes") {
+  const JobsRun run = run_of(list_of({Gang{0, 1'000'000, 1}, Gang{0, 1'000'000, 8}}), equal_nodes(1, 8), "volcano");
+  CHECK(run.events < 10);
+  CHECK(started(run, 1) == ended(run, 0));  // at a multiple of the period
+}
+
+TEST_CASE("all or nothing: two gangs that fit one after the other do not hold half of the cluster each") {
+  const JobsRun run = run_of(list_of({Gang{0, 100, 10}, Gang{0, 100, 10}}), equal_nodes(2, 5), "volcano");
+  CHECK(started(run, 0) == wall_seconds(1));
+  CHECK(started(run, 1) == wall_seconds(102));  // let in when the first has ended
+}
+
+TEST_CASE("backfill is none: small jobs pass a gang as long as they keep coming, and sla before gang ends that") {
+  // 34 of 40 GPUs are always in use, by jobs that end one by one: never are 8 free at once.
+  std::vector<Gang> gangs;
+  for (std::int64_t i = 0; i < 200; ++i) { gangs.push_back({i, 34, 1}); }
+  gangs.insert(gangs.begin() + 50, Gang{50, 10, 8});
+  const JobList list = list_of(gangs);
+  const auto gang_begins = [&](const std::string& keys) {
+    return started(run_of(list, equal_nodes(5, 8), "volcano", keys), 50);
+  };
+  CHECK(gang_begins("{}") >= wall_seconds(200));
+  const std::string sla = R"({"name": "sla", "waiting_time": "20s"})";
+  const std::string rest = R"("overcommit", "proportion", "nodeorder")";
+  // From 70 s on it keeps what is free, and the next small jobs that end make it whole.
+  const WallTime mended = gang_begins("{" + tiers(sla, R"("priority", "gang"], [)" + rest) + "}");
+  CHECK(mended >= wall_seconds(70));
+  CHECK(mended <= wall_seconds(73));
+  // In the tier of gang, or after it, the gang's vote against comes first.
+  CHECK(gang_begins("{" + tiers(R"("priority", "gang", )" + sla, rest) + "}") >= wall_seconds(200));
+}
+
+TEST_CASE("overcommit lets in what is asked for up to its factor of the cluster, less what is used") {
+  // 10 GPUs: 8 are used; 12 - 8 = 4 may wait in queues. The third job of 2 is pending, and so is all that follows it.
+  const JobList list = list_of({Gang{0, 100, 8}, Gang{2, 10, 4}, Gang{3, 10, 2}});
+  const NodeList nodes = equal_nodes(1, 10);
+  CHECK(started(run_of(list, nodes, "volcano"), 2) > wall_seconds(100));
+  const std::string more = R"({"name": "overcommit", "factor": 1.4}, "nodeorder")";
+  CHECK(started(run_of(list, nodes, "volcano", "{" + tiers(R"("gang")", more) + "}"), 2) == wall_seconds(4));
+  CHECK(started(run_of(list, nodes, "volcano", "{" + tiers(R"("gang")", R"("nodeorder")") + "}"), 2) ==
+        wall_seconds(4));
+}
+
+TEST_CASE("higher priority comes first where priority is a plugin") {
+  const JobList list = list_of({Gang{0, 100, 8}, Gang{1, 10, 8}, Gang{2, 10, 8, 1, "", 5}});
+  const auto third = [&](const std::string& first) {
+    const std::string keys = "{" + tiers(first, R"("nodeorder")") + "}";
+    return started(run_of(list, equal_nodes(1, 8), "volcano", keys), 2);
+  };
+  CHECK(third(R"("priority", "gang")") == wall_seconds(101));
+  CHECK(third(R"("gang")") == wall_seconds(111));
+}
+
+TEST_CASE("proportion: queues get their parts by weight while both want more") {
+  std::vector<Gang> gangs;
+  for (int i = 0; i < 40; ++i) { gangs.push_back({0, 100, 1, 1, i % 2 == 0 ? "a" : "b"}); }
+  const std::string keys = R"({"tiers": [["gang"], ["proportion", "nodeorder"]],
+    "queues": [{"name": "a", "weight": 3}, {"name": "b"}]})";
+  const JobList list = list_of(gangs);
+  const JobsRun run = run_of(list, equal_nodes(1, 8), "volcano", keys);
+  int of_a = 0;
+  int of_b = 0;
+  for (const JobId job : list.jobs.ids()) {
+    if (run.outcomes[job].started == wall_seconds(1)) { ++(job.value % 2 == 0 ? of_a : of_b); }
+  }
+  CHECK(of_a == 6);
+  CHECK(of_b == 2);
+}
+
+TEST_CASE("capacity: a queue borrows up to its capability, whatever it deserves") {
+  std::vector<Gang> gangs(8, Gang{0, 100, 1, 1, "a"});
+  const JobList list = list_of(gangs);
+  const auto at_once = [&](const std::string& queue) {
+    const JobsRun run = run_of(list, equal_nodes(1, 8), "volcano",
+                               R"({"tiers": [["gang"], ["capacity", "nodeorder"]], "queues": [)" + queue + "]}");
+    int count = 0;
+    for (const JobOutcome& outcome : run.outcomes) { count += outcome.started == wall_seconds(1) ? 1 : 0; }
+    return count;
+  };
+  CHECK(at_once(R"({"name": "a", "deserved": {"gpus": 2}})") == 8);
+  CHECK(at_once(R"({"name": "a", "deserved": {"gpus": 2}, "capability": {"gpus": 5}})") == 5);
+  CHECK(at_once(R"({"name": "a"}, {"name": "b", "guarantee": {"gpus": 2}})") == 6);
+}
+
+TEST_CASE("drf: of two elastic jobs the one with the smaller share gets the next GPU") {
+  JobList list = list_of({Gang{0, 1000, 1}, Gang{0, 1000, 1}});
+  for (Job& job : list.jobs) {
+    job.least_gpus = 2;
+    job.most_gpus = 8;
+  }
+  list.jobs[JobId{1}].least_gpus = 3;
+  JobsRules rules;
+  rules.keep_stints = true;
+  rules.horizon = wall_seconds(10);
+  // 8 GPUs: 2 and 3 to begin with. The first has the smaller share and takes all that is left.
+  const JobsRun run = run_of(list, equal_nodes(1, 8), "volcano", "{}", "best_fit", rules);
+  const auto gpus_of = [&](std::uint32_t job) {
+    std::uint32_t count = 0;
+    for (const NodeShare& share : run.outcomes[JobId{job}].where) { count += share.gpus.count(); }
+    return count;
+  };
+  CHECK(gpus_of(0) == 5);
+  CHECK(gpus_of(1) == 3);
+  CHECK(run.outcomes[JobId{0}].starts == 1);
+}
+
+TEST_CASE("preempt: a starving gang of higher priority takes whole gangs, the lowest and latest first") {
+  const JobList list =
+      list_of({Gang{0, 1000, 4, 1, "", 1}, Gang{1, 1000, 2}, Gang{2, 1000, 2}, Gang{10, 50, 2, 1, "", 9}});
+  const auto run = [&](const std::string& keys) { return run_of(list, equal_nodes(1, 8), "volcano", keys); };
+  CHECK(started(run("{}"), 3) >= wall_seconds(1000));
+  // Overcommit does not let it in where the cluster is full.
+  CHECK(started(run("{" + kPreempt + "}"), 3) >= wall_seconds(1000));
+  const JobsRun preempted = run("{" + kPreempt + ", " + kPriority + R"(, "grace_period": "0s"})");
+  CHECK(started(preempted, 3) == wall_seconds(12));  // let in at 10, pipelined at 11
+  const std::uint32_t starts[] = {1, 1, 2, 1};
+  for (const JobId job : list.jobs.ids()) { CHECK(preempted.outcomes[job].starts == starts[job.value]); }
+  CHECK(started(run("{" + kPreempt + ", " + kPriority + "}"), 3) == wall_seconds(41));  // the victims have 30 s
+}
+
+TEST_CASE("what is pipelined onto nodes that are being released is not given to others") {
+  // The small job could run at 12 s on GPUs that are free, but the gang waits for those and the victim's.
+  const JobList list = list_of({Gang{0, 1000, 6}, Gang{10, 50, 8, 1, "", 9}, Gang{11, 5, 2}});
+  const JobsRun run = run_of(list, equal_nodes(1, 8), "volcano", "{" + kPreempt + ", " + kPriority + "}");
+  CHECK(started(run, 1) == wall_seconds(41));
+  CHECK(started(run, 2) > wall_seconds(41));
+}
+
+TEST_CASE("preempt goes node by node: victims share a node with the task that they make room for") {
+  // Two nodes of 4: four jobs of 1 GPU on the first, one of 4 on the second, all alike but in size.
+  const JobList list = list_of({Gang{0, 1000, 1}, Gang{0, 1000, 1}, Gang{0, 1000, 1}, Gang{0, 1000, 1},
+                                Gang{1, 1000, 1, 4}, Gang{10, 50, 1, 4, "", 9}});
+  const JobsRun run = run_of(list, equal_nodes(2, 4), "volcano", "{" + kPreempt + ", " + kPriority + "}");
+  std::uint32_t starts = 0;
+  for (const JobId job : list.jobs.ids()) { starts += run.outcomes[job].starts - 1; }
+  CHECK(starts == 4);  // the first node: all four lose theirs, though one on the second would do
+}
+
+TEST_CASE("gang with a say spares whole gangs, and a tier that spares all leaves the choice to the next") {
+  const JobList list = list_of({Gang{0, 1000, 8}, Gang{10, 50, 8, 1, "", 9}});
+  const auto second = [&](const std::string& first, const std::string& then) {
+    const std::string keys = "{" + kPreempt + ", " + tiers(first, then) + "}";
+    return started(run_of(list, equal_nodes(1, 8), "volcano", keys), 1);
+  };
+  CHECK(second(R"("priority", {"name": "gang", "preemptable": false})", R"("nodeorder")") < wall_seconds(100));
+  CHECK(second(R"("priority", "gang")", R"("nodeorder")") >= wall_seconds(1000));
+  CHECK(second(R"("gang")", R"("priority", "nodeorder")") < wall_seconds(100));
+}
+
+TEST_CASE("drf with a say lets a job take from one of a larger share, as long as that keeps the larger one") {
+  const JobList list = list_of({Gang{0, 1000, 8}, Gang{10, 50, 2}});
+  const std::string keys =
+      "{" + kPreempt + ", " + tiers(R"({"name": "gang", "preemptable": false})", R"("drf", "nodeorder")") + "}";
+  CHECK(started(run_of(list, equal_nodes(1, 8), "volcano", keys), 1) < wall_seconds(100));
+  const JobList larger = list_of({Gang{0, 1000, 8}, Gang{10, 50, 5}});
+  CHECK(started(run_of(larger, equal_nodes(1, 8), "volcano", keys), 1) >= wall_seconds(1000));
+}
+
+TEST_CASE("an elastic job loses tasks beyond those that it needs, and goes on with the rest") {
+  JobList list = list_of({Gang{0, 1000, 8}, Gang{10, 50, 4, 1, "", 9}});
+  list.jobs[JobId{0}].least_gpus = 4;
+  list.jobs[JobId{0}].most_gpus = 8;
+  const std::string keys = "{" + kPreempt + ", " + tiers(R"("priority", "gang")", R"("nodeorder")") + "}";
+  const JobsRun run = run_of(list, equal_nodes(1, 8), "volcano", keys);
+  CHECK(started(run, 1) == wall_seconds(41));
+  CHECK(run.outcomes[JobId{0}].starts == 3);  // with 8, 4 and again 8
+  // 8 GPUs for 10 s, 4 for 80 s, of which the other one runs 50; then 8.
+  CHECK(ended(run, 0) == wall_seconds(1 + 10 + 80 + 1000 - 10 - 40));
+}
+
+TEST_CASE("manifests of Volcano: queue, priority and minAvailable reach the scheduler") {
+  LogSelection selection;
+  selection.queues = {"elastic"};
+  const ReadLog log = read_log_file("kubernetes", "scenarios/jobs/logs/volcano_jobs.yaml", "{}", selection);
+  REQUIRE(log.jobs.size() == 2);
+  const std::string keys = "{" + kPreempt + ", " + kPriority + "}";
+  const JobsRun run = run_of(log.jobs, equal_nodes(8, 8), "volcano", keys);
+  const std::int64_t hour = 3600;
+  CHECK(started(run, 1) == wall_seconds(hour + 31));
+  // Five of eight nodes from 3601 s on, until the urgent job ends two hours after it has begun.
+  const std::int64_t less = 30 + 2 * hour;
+  CHECK(ended(run, 0) == wall_seconds(1 + 24 * hour + less) - wall_seconds(less) * 5 / 8);
+  CHECK(run.outcomes[JobId{0}].starts == 3);
+  const JobsRun refused = run_of(log.jobs, equal_nodes(8, 8), "volcano");
+  CHECK(started(refused, 1) >= wall_seconds(24 * hour));
+}
+
+TEST_CASE("reclaim: a queue takes back what it deserves, from queues that have more, and no more") {
+  std::vector<Gang> gangs(8, Gang{0, 1000, 1, 1, "a"});
+  for (int i = 0; i < 8; ++i) { gangs.push_back({10, 1000, 1, 1, "b"}); }
+  const JobList list = list_of(gangs);
+  const auto moved = [&](const std::string& keys) {
+    JobsRules rules;
+    rules.horizon = wall_seconds(500);
+    const JobsRun run = run_of(list, equal_nodes(1, 8), "volcano", keys, "best_fit", rules);
+    int count = 0;
+    for (const JobId job : list.jobs.ids()) {
+      count += job.value >= 8 && run.outcomes[job].state == JobState::running ? 1 : 0;
+    }
+    return count;
+  };
+  const std::string queues = R"(, "queues": [{"name": "a"}, {"name": "b", "weight": 3}])";
+  CHECK(moved(R"({"tiers": [["gang"], ["proportion", "nodeorder"]])" + queues + "}") == 0);
+  CHECK(moved("{" + kReclaim + R"(, "tiers": [["gang"], ["proportion", "nodeorder"]])" + queues + "}") == 6);
+  const std::string spared = R"(, "queues": [{"name": "a", "reclaimable": false}, {"name": "b"}])";
+  CHECK(moved("{" + kReclaim + R"(, "tiers": [["gang"], ["proportion", "nodeorder"]])" + spared + "}") == 0);
+  const std::string deserved = R"(, "queues": [{"name": "a", "deserved": {"gpus": 5}},
+    {"name": "b", "deserved": {"gpus": 3}}])";
+  CHECK(moved("{" + kReclaim + R"(, "tiers": [["gang"], ["capacity", "nodeorder"]])" + deserved + "}") == 3);
+}
+
+TEST_CASE("reclaim takes nothing for a gang that does not find room for all its tasks") {
+  std::vector<Gang> gangs(8, Gang{0, 1000, 1, 1, "a"});
+  gangs.push_back({10, 100, 5, 1, "b"});  // b deserves 4
+  const JobList list = list_of(gangs);
+  const JobsRun run = run_of(list, equal_nodes(1, 8), "volcano", "{" + kReclaim + "}");
+  for (const JobId job : list.jobs.ids()) { CHECK(run.outcomes[job].starts == 1); }
+}
+
+TEST_CASE("backfill places jobs that ask for nothing, and those alone") {
+  JobList list = list_of({Gang{0, 100, 8}});
+  Job job;
+  job.shape = list.shape({{2, {}}});
+  job.submitted = wall_seconds(5);
+  job.duration = job.expected = wall_seconds(1);
+  list.jobs.push_back(job);
+  CHECK(started(run_of(list, equal_nodes(1, 8), "volcano"), 1) == wall_seconds(6));
+  const JobsRun without = run_of(list, equal_nodes(1, 8), "volcano", R"({"actions": ["enqueue", "allocate"]})");
+  REQUIRE(without.stuck.size() == 1);
+  CHECK(without.stuck[0].reason == "is in queue 'default', and asks for nothing: \"backfill\" would place it");
+}
+
+TEST_CASE("binpack with GPUs fills nodes, least requested cores spread jobs, and neither says anything of GPUs alone") {
+  NodeList nodes = equal_nodes(2, 8);
+  for (Node& node : nodes.nodes) { node.cpu_milli = 64'000; }
+  JobList list;
+  for (int i = 0; i < 2; ++i) {
+    Job job;
+    job.shape = list.shape({{1, {.gpus = 2, .cpu_milli = 8000}}});
+    job.submitted = wall_seconds(10 * i);
+    job.duration = job.expected = wall_seconds(100);
+    list.jobs.push_back(job);
+  }
+  JobsRules rules;
+  rules.keep_allocations = true;
+  const auto second = [&](const std::string& plugin) {
+    const std::string keys = "{" + tiers(R"("gang")", plugin) + "}";
+    return run_of(list, nodes, "volcano", keys, "best_fit", rules).outcomes[JobId{1}].where.front().node.value;
+  };
+  CHECK(second(R"({"name": "binpack", "gpus": 1})") == 0);
+  CHECK(second(R"({"name": "nodeorder", "balanced": 0})") == 1);
+  CHECK(second(R"({"name": "nodeorder", "least_requested": 0, "most_requested": 1, "balanced": 0})") == 0);
+}
+
+TEST_CASE("without a plugin that scores nodes the placement says where jobs run") {
+  const JobList list = list_of({Gang{0, 100, 2}, Gang{5, 100, 2}});
+  JobsRules rules;
+  rules.keep_allocations = true;
+  const auto second = [&](const std::string& placement) {
+    const std::string keys = R"({"tiers": [["gang"], ["proportion"]]})";
+    return run_of(list, equal_nodes(2, 8), "volcano", keys, placement, rules)
+        .outcomes[JobId{1}]
+        .where.front()
+        .node.value;
+  };
+  CHECK(second("best_fit") == 0);
+  CHECK(second("most_free") == 1);
+}
+
+TEST_CASE(
+    "task by task: a gang of two sizes is not placed though it could be, where its first tasks take the wrong node") {
+  // Volcano #1297: nodes of 4 and 8 GPUs; a task of 4 that comes first gets the node of 8, and one of 8 nothing.
+  NodeList nodes;
+  nodes.gpu_types = {"GPU"};
+  nodes.nodes.push_back({.gpus = 8});
+  nodes.nodes.push_back({.gpus = 4});
+  JobList list;
+  Job job;
+  job.shape = list.shape({{1, {.gpus = 4}}, {1, {.gpus = 8}}});
+  job.duration = job.expected = wall_seconds(10);
+  list.jobs.push_back(job);
+  CHECK(run_of(list, nodes, "volcano").stuck.size() == 1);
+  const std::string binpack = "{" + tiers(R"("gang")", R"({"name": "binpack", "gpus": 1})") + "}";
+  CHECK(run_of(list, nodes, "volcano", binpack).stuck.empty());
+}
+
+TEST_CASE("what has no effect, or none that could be meant, is refused by name") {
+  struct Refused {
+    std::string keys;
+    std::string code;
+    std::string word;
+  };
+  const Refused all[] = {
+      {R"({"tiers": [["priority"]]})", "no-gang", "gang"},
+      {R"({"tiers": [["gang", "gang"]]})", "conflict", "twice"},
+      {R"({"tiers": [["gang", "sla"]]})", "missing-key", "sla"},
+      {R"({"tiers": [["gang", "proportion", "capacity"]]})", "conflict", "capacity"},
+      {R"({"tiers": [["gang", "conformance"]]})", "unknown-name", "conformance"},
+      {R"({"tiers": [["gang", {"name": "nodeorder", "factor": 2}]]})", "unknown-key", "factor"},
+      {R"({"actions": ["allocate"]})", "no-effect", "overcommit"},
+      {R"({"actions": ["enqueue"]})", "no-allocate", "allocate"},
+      {R"({"actions": ["enqueue", "allocate", "allocate"]})", "conflict", "twice"},
+      {R"({"actions": ["enqueue", "allocate", "reclaim"], "tiers": [["gang", "nodeorder"]]})", "no-effect", "reclaim"},
+      {R"({"actions": ["enqueue", "allocate", "preempt"], "tiers": [["gang"]]})", "conflict", "scores"},
+      {R"({"grace_period": "1min"})", "no-effect", "grace_period"},
+      {R"({"tiers": [["gang"]], "queues": [{"name": "a"}]})", "no-effect", "queues"},
+      {R"({"queues": [{"name": "a"}, {"name": "a"}]})", "conflict", "two queues"},
+      {R"({"queues": [{"name": "a", "deserved": {"gpus": 1}}]})", "no-effect", "deserved"},
+      {R"({"queues": [{"name": "a", "reclaimable": false}]})", "no-effect", "reclaimable"},
+      {R"({"tiers": [["gang", "capacity"]], "queues": [{"name": "a", "weight": 2}]})", "no-effect", "weight"},
+  };
+  const JobList list = list_of({Gang{}});
+  for (const Refused& each : all) {
+    CAPTURE(each.keys);
+    try {
+      scheduler_of("volcano", list, equal_nodes(1, 8), each.keys);
+      FAIL("was not refused");
+    } catch (const ScenarioError& error) {
+      CHECK(error.problems().front().code == each.code);
+      CHECK(error.problems().front().message.find(each.word) != std::string::npos);
+    }
+  }
+}
