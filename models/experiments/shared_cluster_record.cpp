@@ -65,7 +65,7 @@ void put_sizes(const JobsSummary& summary, const CheckpointRules& saves, Record&
   if (saves.write > WallTime::zero()) { record.put(kBestInterval, best); }
 }
 
-void put_failures(const JobsRun& run, const JobsSummary& summary, Record& record) {
+void put_failures(const JobsRun& run, const JobsSummary& summary, const FailureRules& rules, Record& record) {
   if (run.failures.empty()) { return; }
   constexpr double kHour = 3600;
   JsonValue failures = JsonValue::object();
@@ -78,6 +78,7 @@ void put_failures(const JobsRun& run, const JobsSummary& summary, Record& record
   record.put(kInterruptions, summary.interruptions);
   record.put(kFailures, failures);
   record.put(kLostGpuHours, lost);
+  if (rules.cordon) { record.put(kCordoned, run.cordoned); }
 }
 
 /// Where a cluster is filled: how much of it jobs had when so much had been asked for, as far as that came.
@@ -151,7 +152,7 @@ void put_run(const JobsRun& run, const JobList& jobs, const WorkloadConfig& work
   const JobsSummary summary = summary_of(run, jobs, *workload.nodes);
   put_summary(summary, record);
   put_logged(workload.logged_waits, record);
-  put_failures(run, summary, record);
+  put_failures(run, summary, workload.rules.failures, record);
   if (summary.interruptions > 0) { put_sizes(summary, workload.rules.checkpoints, record); }
   if (workload.log && workload.log->fill) { put_allocated(run, workload, record); }
   put_stuck(run, jobs, record);

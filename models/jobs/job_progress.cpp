@@ -7,6 +7,14 @@
 
 namespace athanor {
 
+namespace {
+
+JobProgress::Amount plus_times(const JobProgress::Amount& before, const JobProgress::Amount& each, std::int64_t times) {
+  return {before.work + each.work * times, before.time + each.time * times, before.slowed + each.slowed * times};
+}
+
+}  // namespace
+
 void JobProgress::begin(WallTime now, WallTime overhead, WallTime interval, WallTime write, WallTime persist) {
   require(persist <= interval, "a checkpoint takes longer than the next one");
   anchor_ = saved_ = saved_before_ = kept();
@@ -21,11 +29,12 @@ void JobProgress::begin(WallTime now, WallTime overhead, WallTime interval, Wall
 
 JobProgress::Amount JobProgress::at_position() const { return plus(anchor_, worked(position_) - worked(anchored_at_)); }
 
-void JobProgress::set_speed(Speed speed) {
-  if (speed == speed_) { return; }
+void JobProgress::set_speed(Speed speed, Speed share) {
+  if (speed == speed_ && share == share_) { return; }
   anchor_ = at_position();
   anchored_at_ = position_;
   speed_ = speed;
+  share_ = share;
 }
 
 void JobProgress::advance(WallTime now) {
@@ -41,8 +50,8 @@ void JobProgress::advance(WallTime now) {
     if (alone && position_ == WallTime::zero() && anchored_at_ == WallTime::zero() && left >= cycle()) {
       const std::int64_t cycles = left / cycle();
       const Amount each = plus({}, interval_);
-      saved_before_ = {anchor_.work + each.work * (cycles - 1), anchor_.time + each.time * (cycles - 1)};
-      anchor_ = saved_ = {anchor_.work + each.work * cycles, anchor_.time + each.time * cycles};
+      saved_before_ = plus_times(anchor_, each, cycles - 1);
+      anchor_ = saved_ = plus_times(anchor_, each, cycles);
       writing_ += write_ * cycles;
       left = left % cycle();
       continue;

@@ -9,16 +9,18 @@ namespace athanor {
 /// a checkpoint, and so on; a checkpoint can be used when it has been persisted, too.
 class JobProgress {
  public:
-  /// Work, and the time on nodes that it took.
+  /// Work, and the time on nodes that it took; of that, how much it took longer since nodes were slow.
   struct Amount {
     WallTime work;
     WallTime time;
+    WallTime slowed;
   };
 
   /// It gets nodes, and goes on from what it has kept once `overhead` has passed. `interval` max: no checkpoints.
   void begin(WallTime now, WallTime overhead, WallTime interval, WallTime write, WallTime persist);
-  /// From now on. Requires that it has been brought up to the present.
-  void set_speed(Speed speed);
+  /// From now on. `share`: of what it would be if no node were slow. Requires that it has been brought up to the
+  /// present.
+  void set_speed(Speed speed, Speed share = {});
   /// How fast it writes from now on, as a multiple of what `write` is meant at. Requires the same.
   void set_write_speed(Speed speed) { write_speed_ = speed; }
   /// Brings it up to the present.
@@ -33,6 +35,8 @@ class JobProgress {
   WallTime work() const { return at_position().work; }
   /// All that it has done.
   Amount done() const { return at_position(); }
+  /// How long that takes where no node is slow.
+  WallTime unhindered() const { return done().time - done().slowed; }
   /// What a new start goes on from.
   Amount kept() const { return position_ >= persist_ ? saved_ : saved_before_; }
   /// Loses what has not been kept; it has no nodes any more.
@@ -50,9 +54,12 @@ class JobProgress {
   /// Of a point in the cycle, how long has been worked in it.
   WallTime worked(WallTime position) const { return std::min(position, interval_); }
   Amount at_position() const;
-  Amount plus(Amount before, WallTime time) const { return {before.work + speed_.work_in(time), before.time + time}; }
+  Amount plus(Amount before, WallTime time) const {
+    return {before.work + speed_.work_in(time), before.time + time, before.slowed + time - share_.work_in(time)};
+  }
 
   Speed speed_;
+  Speed share_;
   WallTime interval_ = WallTime::max();
   WallTime write_;
   WallTime persist_;

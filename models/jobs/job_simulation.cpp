@@ -1,6 +1,7 @@
 #include "models/jobs/job_simulation.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "models/jobs/later.hpp"
 
@@ -32,9 +33,11 @@ void JobSimulation::start_anew(JobId job, WallTime interval) {
   }
   work.interval = interval;
   work.progress.begin(state_.now(), overhead, interval, work.write, rules_.checkpoints.persist);
+  work.slowed = work.progress.done().slowed;
   work.since = state_.now();
   work.ready = state_.now() + overhead;
   work.has_failed = false;
+  work.start_cause = std::exchange(work.cause, kNoCause);
   state_.stall(job, false);
   note_start(job, overhead);
   expect_failure(job);
@@ -48,8 +51,12 @@ void JobSimulation::pace(JobId job) {
   JobPace pace = speeds_.pace(state_.running(job), work.progress.work(), state_);
   const bool in_proportion = jobs_.jobs[job].is_elastic() && !speeds_.expected(job, work.progress.work(), 1, 1);
   if (in_proportion) { pace.speed = pace.speed.scaled(work.milli, gpu_milli_of(jobs_.shape(job))); }
+  account_slowness(job);
+  const SlowNodes::Slowest slowest = slow_.slowest(state_.running(job).where);
+  work.slow_cause = slowest.source;
+  pace.speed = pace.speed.scaled(slowest.speed.parts, Speed{}.parts);
   note_speed(job, pace.speed);
-  work.progress.set_speed(pace.speed);
+  work.progress.set_speed(pace.speed, slowest.speed);
   WallTime due = ends_by(job);
   if (speeds_.shares_writes()) {
     work.progress.set_write_speed(speeds_.write_speed(state_.running(job), work.progress.is_writing()));
@@ -98,7 +105,7 @@ void JobSimulation::end(JobId job, JobState state) {
   JobOutcome& outcome = run_.outcomes[job];
   outcome.state = state;
   outcome.ended = state_.now();
-  outcome.time.useful = works_[job].progress.done().time;
+  account_useful(job);
   leave(job);
   state_.stop(job);
   state_.take_stopped();
@@ -114,7 +121,7 @@ void JobSimulation::lose_nodes(JobId job) {
     if (rules_.preempted == Preempted::goes_on) {
       work.progress.keep();
     } else {
-      run_.outcomes[job].time.lost += work.progress.done().time;
+      run_.outcomes[job].time.lost += work.progress.unhindered();
       work.progress = {};
     }
   }
@@ -144,15 +151,29 @@ void JobSimulation::leave(JobId job) {
 void JobSimulation::close_account(JobId job) {
   Work& work = works_[job];
   work.progress.advance(state_.now());
+  account_slowness(job);
   speeds_.stopped(job, work.progress.work(), state_.now());
   run_.outcomes[job].time.writing += work.progress.writing();
-  account_start(job);
   const WallTime starting = std::min(state_.now(), work.ready) - work.since;
   run_.outcomes[job].time.starting += starting;
+  if (work.start_cause != kNoCause) {
+    run_.failures[work.start_cause].lost_gpu_seconds += seconds(starting) * gpus_of(job);
+  }
 }
 
 void JobSimulation::account_gpus(JobId job) {
   run_.outcomes[job].gpu_seconds += gpus_of(job) * seconds(state_.now() - works_[job].began);
+}
+
+void JobSimulation::account_useful(JobId job) { run_.outcomes[job].time.useful = works_[job].progress.unhindered(); }
+
+void JobSimulation::account_slowness(JobId job) {
+  Work& work = works_[job];
+  const WallTime slowed = work.progress.done().slowed - work.slowed;
+  if (slowed == WallTime::zero()) { return; }
+  work.slowed += slowed;
+  run_.outcomes[job].time.slowed += slowed;
+  run_.failures[work.slow_cause].lost_gpu_seconds += seconds(slowed) * gpus_of(job);
 }
 
 double JobSimulation::gpus_of(JobId job) const { return static_cast<double>(works_[job].milli) / Inventory::kWhole; }
