@@ -113,6 +113,8 @@ inline constexpr Column kLostGpuHours{"lost_gpu_hours"};  ///< by sources of fai
                                                           ///< detection, beginning again, longer work on slow nodes
 inline constexpr Column kFailures{"failures"};            ///< of parts, by source
 inline constexpr Column kCordoned{"cordoned"};            ///< nodes taken out since they failed too often
+inline constexpr Column kFromMemory{
+    "from_memory"};  ///< interruptions, by source, after which jobs went on from checkpoints in memory
 inline constexpr Column kMttf{"mttf_h"};  ///< hours that jobs run until a failure hits them, on average, by their GPUs
 inline constexpr Column kBestInterval{"best_interval_s"};  ///< between checkpoints, that costs least at that rate of
                                                            ///< failures, by GPUs of jobs

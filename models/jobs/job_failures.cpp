@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <utility>
 
 #include "models/jobs/job_simulation.hpp"
+#include "models/jobs/peer_copies.hpp"
 
 namespace athanor {
 
@@ -34,7 +36,7 @@ void JobSimulation::lose(const FailureProcess::Failure& failure) {
     standby_.lost(node, repaired, state_.inventory());
     push(repaired, Due::repair, node.value);
   }
-  for (const JobId job : jobs_on(failure.nodes)) { interrupt(job, failure.source); }
+  for (const JobId job : jobs_on(failure.nodes)) { interrupt(job, failure.source, failure.nodes); }
 }
 
 std::vector<JobId> JobSimulation::jobs_on(const std::vector<NodeId>& nodes) const {
@@ -59,12 +61,44 @@ void JobSimulation::expect_failure(JobId job) {
 void JobSimulation::fail(JobId job) {
   const std::uint32_t cause = works_[job].cause;
   ++run_.failures[cause].failures;
-  interrupt(job, cause);
+  interrupt(job, cause, {});
 }
 
-void JobSimulation::interrupt(JobId job, std::uint32_t cause) {
+bool JobSimulation::is_in_memory(JobId job) const {
+  const auto& memory = rules_.checkpoints.memory;
+  return memory && copies_survive(*memory, state_.running(job).where, works_[job].lost);
+}
+
+WallTime JobSimulation::fall_back(JobId job) {
   Work& work = works_[job];
-  if (work.has_failed) { return; }
+  const WallTime before = work.progress.unhindered();
+  if (work.from_memory) {
+    work.progress.fall_back_to_memory();
+  } else {
+    work.progress.fall_back();
+  }
+  work.slowed = work.progress.done().slowed;
+  const WallTime lost = before - work.progress.unhindered();
+  run_.outcomes[job].time.lost += lost;
+  run_.failures[work.cause].lost_gpu_seconds += seconds(lost) * gpus_of(job);
+  return lost;
+}
+
+void JobSimulation::lose_more(JobId job, const std::vector<NodeId>& lost) {
+  Work& work = works_[job];
+  if (!work.from_memory) { return; }
+  work.lost.insert(work.lost.end(), lost.begin(), lost.end());
+  if (!is_in_memory(job)) { lose_memory(job); }
+}
+
+void JobSimulation::lose_memory(JobId job) {
+  if (!std::exchange(works_[job].from_memory, false)) { return; }
+  fall_back(job);
+}
+
+void JobSimulation::interrupt(JobId job, std::uint32_t cause, const std::vector<NodeId>& lost_nodes) {
+  Work& work = works_[job];
+  if (work.has_failed) { return lose_more(job, lost_nodes); }
   close_account(job);
   state_.stall(job, true);
   others_changed_ = true;
@@ -75,13 +109,9 @@ void JobSimulation::interrupt(JobId job, std::uint32_t cause) {
   JobOutcome& outcome = run_.outcomes[job];
   ++outcome.interruptions;
   ++run_.failures[cause].interruptions;
-  const WallTime before = work.progress.unhindered();
-  work.progress.fall_back();
-  work.slowed = work.progress.done().slowed;
-  const WallTime lost = before - work.progress.unhindered();
-  outcome.time.lost += lost;
-  run_.failures[cause].lost_gpu_seconds += seconds(lost) * gpus_of(job);
-  note_failure(job, cause, lost);
+  work.lost = lost_nodes;
+  work.from_memory = is_in_memory(job);
+  note_failure(job, cause, fall_back(job));
   const WallTime seen = state_.now() + rules_.failures.detection.draw(detection_);
   const WallTime found = watch_.found(rules_.failures.sources[cause], state_.now());
   work.due = push(std::min(seen, found), Due::release, job.value);
@@ -108,6 +138,7 @@ bool JobSimulation::begin_elsewhere(JobId job) {
     return false;
   }
   note(job, "gives its nodes back");
+  lose_memory(job);
   leave(job);
   state_.stop(job);
   state_.take_stopped();

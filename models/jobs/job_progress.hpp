@@ -16,8 +16,18 @@ class JobProgress {
     WallTime slowed;
   };
 
+  /// Checkpoints in memory between those that are written, as of MemoryCheckpoints.
+  struct InMemory {
+    WallTime interval = WallTime::max();  ///< max: none
+    WallTime write;
+    WallTime persist;
+  };
+
   /// It gets nodes, and goes on from what it has kept once `overhead` has passed. `interval` max: no checkpoints.
-  void begin(WallTime now, WallTime overhead, WallTime interval, WallTime write, WallTime persist);
+  void begin(WallTime now, WallTime overhead, WallTime interval, WallTime write, WallTime persist,
+             const InMemory& memory = {WallTime::max(), {}, {}});
+  /// It goes on where it is, after fall_back_to_memory().
+  void resume(WallTime now, WallTime overhead);
   /// From now on. `share`: of what it would be if no node were slow. Requires that it has been brought up to the
   /// present.
   void set_speed(Speed speed, Speed share = {});
@@ -28,7 +38,7 @@ class JobProgress {
   /// When it will have done so much work; max: never.
   WallTime when(WallTime work) const;
   /// Whether it stands still for a checkpoint.
-  bool is_writing() const { return saves() && position_ >= interval_; }
+  bool is_writing() const { return saves() && position_ >= span_; }
   /// When it begins or ends to write, as far as it is known now; max: never.
   WallTime next_phase() const;
 
@@ -41,18 +51,34 @@ class JobProgress {
   Amount kept() const { return position_ >= persist_ ? saved_ : saved_before_; }
   /// Loses what has not been kept; it has no nodes any more.
   void fall_back();
+  /// Loses what is not in memory; the cycle goes on from there.
+  void fall_back_to_memory();
   /// Keeps all of it: its nodes were taken in an orderly way.
   void keep();
   /// Since begin(), up to the present.
   WallTime writing() const { return writing_; }
 
  private:
-  WallTime cycle() const { return interval_ + write_; }
+  WallTime cycle() const { return span_ + write_; }
   /// How long it takes still to the end of the cycle.
   WallTime to_end_of_cycle() const;
   bool saves() const { return interval_ != WallTime::max(); }
-  /// Of a point in the cycle, how long has been worked in it.
-  WallTime worked(WallTime position) const { return std::min(position, interval_); }
+  bool in_memory() const { return memory_.interval != WallTime::max(); }
+  WallTime memory_cycle() const { return memory_.interval + memory_.write; }
+  /// Of a point in the cycle, how long has been worked in it; and when so much has been.
+  WallTime worked(WallTime position) const;
+  WallTime position_of(WallTime worked) const;
+  /// What is in memory is what it has done up to the last change.
+  void forget_memory();
+  /// What of memory could not be told any more after a change of speed.
+  void note_memory();
+  void end_cycle();
+  /// Moves on in the part of the cycle before it writes.
+  void work_to(WallTime position);
+  /// The last checkpoint in memory whose copies have arrived, counted from the one with which the cycle began; -1: one
+  /// before that.
+  std::int64_t last_in_memory(WallTime persist) const;
+  Amount kept_in_memory() const;
   Amount at_position() const;
   Amount plus(Amount before, WallTime time) const {
     return {before.work + speed_.work_in(time), before.time + time, before.slowed + time - share_.work_in(time)};
@@ -71,6 +97,12 @@ class JobProgress {
   Amount saved_;          ///< by the last checkpoint that was written
   Amount saved_before_;   ///< and by the one before it
   WallTime writing_;
+  WallTime span_ = WallTime::max();  ///< of a cycle before it writes
+  InMemory memory_;
+  Amount in_memory_;                ///< by the last checkpoint in memory that could be used when the speed changed
+  Amount newest_in_memory_;         ///< by the last one then, which ...
+  std::int64_t newest_number_ = 0;  ///< ... has this number in its cycle
+  std::int64_t least_number_ = -1;  ///< of the one that it went on from in this cycle; -1: none
 };
 
 }  // namespace athanor

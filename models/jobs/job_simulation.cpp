@@ -28,11 +28,8 @@ void JobSimulation::start_anew(JobId job, WallTime interval) {
   outcome.state = JobState::running;
   if (rules_.keep_allocations || rules_.keep_stints) { outcome.where = state_.running(job).where; }
   WallTime overhead = again ? rules_.restart_overhead : rules_.start_overhead;
-  if (work.progress.kept().work > WallTime::zero()) {
-    overhead += speeds_.restore_time(state_.running(job)).value_or(WallTime{});
-  }
   work.interval = interval;
-  work.progress.begin(state_.now(), overhead, interval, work.write, rules_.checkpoints.persist);
+  overhead += begin_work(job, overhead);
   work.slowed = work.progress.done().slowed;
   work.since = state_.now();
   work.ready = state_.now() + overhead;
@@ -43,6 +40,24 @@ void JobSimulation::start_anew(JobId job, WallTime interval) {
   expect_failure(job);
   others_changed_ = true;
   if (!speeds_.depends_on_others()) { pace(job); }  // else all are asked at the end of this instant
+}
+
+WallTime JobSimulation::begin_work(JobId job, WallTime overhead) {
+  Work& work = works_[job];
+  const CheckpointRules& saves = rules_.checkpoints;
+  if (std::exchange(work.from_memory, false)) {
+    ++run_.failures[work.cause].from_memory;
+    work.progress.resume(state_.now(), overhead + saves.memory->restore);
+    return saves.memory->restore;
+  }
+  WallTime restore;
+  if (work.progress.kept().work > WallTime::zero()) {
+    restore = speeds_.restore_time(state_.running(job)).value_or(saves.restore);
+  }
+  JobProgress::InMemory memory;
+  if (saves.memory) { memory = {saves.memory->interval, saves.memory->write, saves.memory->persist}; }
+  work.progress.begin(state_.now(), overhead + restore, work.interval, work.write, saves.persist, memory);
+  return restore;
 }
 
 void JobSimulation::pace(JobId job) {
@@ -116,6 +131,7 @@ void JobSimulation::end(JobId job, JobState state) {
 void JobSimulation::lose_nodes(JobId job) {
   Work& work = works_[job];
   if (!work.on_nodes) { return; }  // it was started in the same breath
+  lose_memory(job);
   if (!work.has_failed) {
     close_account(job);
     if (rules_.preempted == Preempted::goes_on) {

@@ -48,6 +48,8 @@ class JobSimulation {
     std::uint64_t milli = 0;  ///< thousandths of GPUs that it has, or had last
     bool on_nodes = false;
     bool has_failed = false;
+    bool from_memory = false;              ///< it begins again from a checkpoint in memory
+    std::vector<NodeId> lost = {};         ///< of its nodes since it failed
     std::uint32_t cause = kNoCause;        ///< of its last interruption, or of the next one by itself
     std::uint32_t start_cause = kNoCause;  ///< why it has been started again
     std::uint32_t slow_cause = 0;          ///< the source that slows it down, where one does
@@ -82,6 +84,8 @@ class JobSimulation {
   void begin(JobId job);
   /// A job that has its nodes starts. `interval`: between its checkpoints.
   void start_anew(JobId job, WallTime interval);
+  /// Its progress begins from what it has kept, after an overhead. What reading that again takes beside it.
+  WallTime begin_work(JobId job, WallTime overhead);
   /// Asks how fast a running job goes on, and schedules what is due next.
   void pace(JobId job);
   void pace_anew();
@@ -122,7 +126,14 @@ class JobSimulation {
   /// A job fails by itself.
   void fail(JobId job);
   /// A running job fails, and holds its nodes until somebody sees it.
-  void interrupt(JobId job, std::uint32_t cause);
+  void interrupt(JobId job, std::uint32_t cause, const std::vector<NodeId>& lost);
+  /// It has failed, and more of its nodes are lost before it has begun again.
+  void lose_more(JobId job, const std::vector<NodeId>& lost);
+  bool is_in_memory(JobId job) const;
+  /// A job that has failed gives up what its nodes have in memory.
+  void lose_memory(JobId job);
+  /// What it has done falls back, and what that costs is noted by its cause. The work that is lost.
+  WallTime fall_back(JobId job);
   /// It begins again, or gives its nodes back: true.
   bool release(JobId job);
   /// It goes on where it is, with other nodes for those that are closed; else it waits for nodes: true.

@@ -67,6 +67,7 @@ struct FailureAccount {
   std::string name;
   std::uint64_t failures = 0;       ///< of its parts
   std::uint64_t interruptions = 0;  ///< of jobs
+  std::uint64_t from_memory = 0;    ///< after which these went on from a checkpoint in memory
   double lost_gpu_seconds = 0;      ///< work that was lost, time until it was detected and until jobs had begun again;
                                     ///< what work took longer
 };

@@ -26,6 +26,9 @@ std::string failing(const std::string& source, const std::string& more = "") {
   return an_hour_and(R"("failures": {"sources": [{)" + source + "}]" + more + "}");
 }
 
+/// One job of an hour that saves its work.
+std::string saving(const std::string& checkpoints) { return an_hour_and(R"("checkpoints": {)" + checkpoints + "}"); }
+
 /// One job on two nodes, and a training that it may do.
 std::string training(const std::string& job, const std::string& more = "") {
   return R"({"cluster": {"node": "DGX-A100", "nodes": 2, "fabric": {"kind": "star", "link": {"rate": "200Gb/s", "latency": "500ns"}}},
@@ -146,6 +149,13 @@ TEST_CASE("what cannot work of failures is refused") {
       {failing(R"("between": {"law": "empirical", "times": ["1h"], "mean": "1h"})"), "conflict", "leave out"},
       {failing(R"("between": {"times": ["1h"], "mean": "1h"})"), "no-effect", "empirical"},
       {failing(R"("between": {"law": "weibull"})"), "missing-key", "mean"},
+      {saving(R"("interval": "1h", "memory": {"interval": "1h"})"), "no-effect", "no more frequent"},
+      {saving(R"("interval": "1h", "memory": {"interval": "1min", "persist": "2min"})"), "conflict", "arrive"},
+      {saving(R"("interval": "1h", "memory": {"interval": "1min", "copies": 3, "group": 2})"), "conflict", "group"},
+      {saving(R"("interval": "1h", "memory": {"interval": "1min", "copies": 0})"), "out-of-range", "copies"},
+      {saving(R"("interval": "1h", "memory": {})"), "missing-key", "interval"},
+      {saving(R"("restore": "1min")"), "no-effect", "no checkpoint"},
+      {saving(R"("interval": "1h", "restore": "1min", "storage": "nas")"), "conflict", "reading"},
   };
   check_refused(folder, wrong);
 }
