@@ -65,8 +65,7 @@ void JobSimulation::fail(JobId job) {
 }
 
 bool JobSimulation::is_in_memory(JobId job) const {
-  const auto& memory = rules_.checkpoints.memory;
-  return memory && copies_survive(*memory, state_.running(job).where, works_[job].lost);
+  return copies_survive(*rules_.checkpoints.memory, state_.running(job).where, lost_.at(job));
 }
 
 WallTime JobSimulation::fall_back(JobId job) {
@@ -87,7 +86,7 @@ WallTime JobSimulation::fall_back(JobId job) {
 void JobSimulation::lose_more(JobId job, const std::vector<NodeId>& lost) {
   Work& work = works_[job];
   if (!work.from_memory) { return; }
-  work.lost.insert(work.lost.end(), lost.begin(), lost.end());
+  lost_[job].insert(lost_[job].end(), lost.begin(), lost.end());
   if (!is_in_memory(job)) { lose_memory(job); }
 }
 
@@ -109,8 +108,10 @@ void JobSimulation::interrupt(JobId job, std::uint32_t cause, const std::vector<
   JobOutcome& outcome = run_.outcomes[job];
   ++outcome.interruptions;
   ++run_.failures[cause].interruptions;
-  work.lost = lost_nodes;
-  work.from_memory = is_in_memory(job);
+  if (rules_.checkpoints.memory) {
+    lost_[job] = lost_nodes;
+    work.from_memory = is_in_memory(job);
+  }
   note_failure(job, cause, fall_back(job));
   const WallTime seen = state_.now() + rules_.failures.detection.draw(detection_);
   const WallTime found = watch_.found(rules_.failures.sources[cause], state_.now());

@@ -25,7 +25,8 @@ void JobProgress::begin(WallTime now, WallTime overhead, WallTime interval, Wall
   interval_ = interval;
   write_ = write;
   persist_ = interval == WallTime::max() ? WallTime{} : persist;
-  memory_ = memory;
+  memory_.reset();
+  if (memory.interval != WallTime::max()) { memory_.emplace({memory, {}, {}, 0, -1}); }
   span_ = interval == WallTime::max() ? interval : position_of(interval);
   forget_memory();
   resume(now, overhead);
@@ -37,20 +38,22 @@ void JobProgress::resume(WallTime now, WallTime overhead) {
 }
 
 void JobProgress::forget_memory() {
-  in_memory_ = newest_in_memory_ = anchor_;
-  newest_number_ = 0;
-  least_number_ = -1;
+  if (!memory_) { return; }
+  memory_->usable = memory_->newest = anchor_;
+  memory_->newest_number = 0;
+  memory_->least_number = -1;
 }
 
 WallTime JobProgress::worked(WallTime position) const {
-  if (!in_memory()) { return std::min(position, interval_); }
-  const std::int64_t before = position / memory_cycle();
-  return std::min(memory_.interval * before + std::min(position % memory_cycle(), memory_.interval), interval_);
+  if (!memory_) { return std::min(position, interval_); }
+  const std::int64_t before = position / memory_->cycle();
+  return std::min(memory_->rules.interval * before + std::min(position % memory_->cycle(), memory_->rules.interval),
+                  interval_);
 }
 
 WallTime JobProgress::position_of(WallTime worked) const {
-  if (!in_memory() || worked <= WallTime::zero()) { return worked; }
-  return later(worked, memory_.write * ((worked - WallTime{1}) / memory_.interval));
+  if (!memory_ || worked <= WallTime::zero()) { return worked; }
+  return later(worked, memory_->rules.write * ((worked - WallTime{1}) / memory_->rules.interval));
 }
 
 void JobProgress::work_to(WallTime position) {
@@ -59,23 +62,24 @@ void JobProgress::work_to(WallTime position) {
 }
 
 std::int64_t JobProgress::last_in_memory(WallTime persist) const {
-  if (position_ < persist) { return least_number_; }
-  const std::int64_t last = (position_ - persist) / memory_cycle();
-  return std::max(least_number_, saves() ? std::min(last, (interval_ - WallTime{1}) / memory_.interval) : last);
+  if (position_ < persist) { return memory_->least_number; }
+  const std::int64_t last = (position_ - persist) / memory_->cycle();
+  return std::max(memory_->least_number,
+                  saves() ? std::min(last, (interval_ - WallTime{1}) / memory_->rules.interval) : last);
 }
 
 JobProgress::Amount JobProgress::kept_in_memory() const {
-  const std::int64_t number = last_in_memory(memory_.persist);
-  const WallTime at = memory_.interval * std::max<std::int64_t>(0, number);
+  const std::int64_t number = last_in_memory(memory_->rules.persist);
+  const WallTime at = memory_->rules.interval * std::max<std::int64_t>(0, number);
   if (number >= 0 && at >= worked(anchored_at_)) { return plus(anchor_, at - worked(anchored_at_)); }
-  return number == newest_number_ ? newest_in_memory_ : in_memory_;
+  return number == memory_->newest_number ? memory_->newest : memory_->usable;
 }
 
 JobProgress::Amount JobProgress::at_position() const { return plus(anchor_, worked(position_) - worked(anchored_at_)); }
 
 void JobProgress::set_speed(Speed speed, Speed share) {
   if (speed == speed_ && share == share_) { return; }
-  if (in_memory()) { note_memory(); }
+  if (memory_) { note_memory(); }
   anchor_ = at_position();
   anchored_at_ = position_;
   speed_ = speed;
@@ -85,12 +89,12 @@ void JobProgress::set_speed(Speed speed, Speed share) {
 void JobProgress::note_memory() {
   const Amount usable = kept_in_memory();
   const std::int64_t newest = last_in_memory({});
-  const WallTime at = memory_.interval * newest;
+  const WallTime at = memory_->rules.interval * newest;
   if (at >= worked(anchored_at_)) {
-    newest_in_memory_ = plus(anchor_, at - worked(anchored_at_));
-    newest_number_ = newest;
+    memory_->newest = plus(anchor_, at - worked(anchored_at_));
+    memory_->newest_number = newest;
   }
-  in_memory_ = usable;
+  memory_->usable = usable;
 }
 
 void JobProgress::advance(WallTime now) {
@@ -101,7 +105,7 @@ void JobProgress::advance(WallTime now) {
     work_to(position_ + left);
     return;
   }
-  const std::int64_t alike = in_memory() ? 2 : 1;  // the last one says what is in memory when it ends
+  const std::int64_t alike = memory_ ? 2 : 1;  // the last one says what is in memory when it ends
   while (left > WallTime::zero()) {
     const bool alone = write_speed_ == Speed{};
     if (alone && position_ == WallTime::zero() && anchored_at_ == WallTime::zero() && left >= cycle() * alike) {
@@ -131,12 +135,11 @@ void JobProgress::advance(WallTime now) {
 }
 
 void JobProgress::end_cycle() {
-  if (in_memory()) { in_memory_ = kept_in_memory(); }
+  const Amount usable = memory_ ? kept_in_memory() : Amount{};
   anchor_ = at_position();
   saved_before_ = std::exchange(saved_, anchor_);
-  newest_in_memory_ = anchor_;
-  newest_number_ = 0;
-  least_number_ = -1;
+  forget_memory();
+  if (memory_) { memory_->usable = usable; }
   anchored_at_ = position_ = {};
 }
 
@@ -181,14 +184,14 @@ void JobProgress::fall_back() {
 }
 
 void JobProgress::fall_back_to_memory() {
-  const std::int64_t number = last_in_memory(memory_.persist);
+  const std::int64_t number = last_in_memory(memory_->rules.persist);
   const Amount left = kept_in_memory();
   const bool is_written = position_ >= persist_;
   (is_written ? saved_before_ : saved_) = is_written ? saved_ : saved_before_;
   anchor_ = left.work < saved_.work ? saved_ : left;
-  anchored_at_ = position_ = number > 0 ? memory_cycle() * number : WallTime{};
-  in_memory_ = newest_in_memory_ = anchor_;
-  newest_number_ = least_number_ = std::max<std::int64_t>(0, number);
+  anchored_at_ = position_ = number > 0 ? memory_->cycle() * number : WallTime{};
+  memory_->usable = memory_->newest = anchor_;
+  memory_->newest_number = memory_->least_number = std::max<std::int64_t>(0, number);
 }
 
 void JobProgress::keep() {

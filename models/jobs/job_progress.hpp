@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+
+#include "models/jobs/boxed.hpp"
 #include "models/jobs/speed.hpp"
 #include "sim/wall_time.hpp"
 
@@ -59,12 +62,21 @@ class JobProgress {
   WallTime writing() const { return writing_; }
 
  private:
+  /// Checkpoints in memory.
+  struct Memory {
+    InMemory rules;
+    Amount usable;                   ///< by the last one that could be used when the speed changed
+    Amount newest;                   ///< by the last one then, which ...
+    std::int64_t newest_number = 0;  ///< ... has this number in its cycle
+    std::int64_t least_number = -1;  ///< of the one that the job went on from in this cycle; -1: none
+
+    WallTime cycle() const { return rules.interval + rules.write; }
+  };
+
   WallTime cycle() const { return span_ + write_; }
   /// How long it takes still to the end of the cycle.
   WallTime to_end_of_cycle() const;
   bool saves() const { return interval_ != WallTime::max(); }
-  bool in_memory() const { return memory_.interval != WallTime::max(); }
-  WallTime memory_cycle() const { return memory_.interval + memory_.write; }
   /// Of a point in the cycle, how long has been worked in it; and when so much has been.
   WallTime worked(WallTime position) const;
   WallTime position_of(WallTime worked) const;
@@ -98,11 +110,7 @@ class JobProgress {
   Amount saved_before_;   ///< and by the one before it
   WallTime writing_;
   WallTime span_ = WallTime::max();  ///< of a cycle before it writes
-  InMemory memory_;
-  Amount in_memory_;                ///< by the last checkpoint in memory that could be used when the speed changed
-  Amount newest_in_memory_;         ///< by the last one then, which ...
-  std::int64_t newest_number_ = 0;  ///< ... has this number in its cycle
-  std::int64_t least_number_ = -1;  ///< of the one that it went on from in this cycle; -1: none
+  Boxed<Memory> memory_;             ///< none: nothing is kept there
 };
 
 }  // namespace athanor

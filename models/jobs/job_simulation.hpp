@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <stop_token>
+#include <vector>
 
 #include "models/jobs/cluster_state.hpp"
 #include "models/jobs/dependencies.hpp"
@@ -49,7 +51,6 @@ class JobSimulation {
     bool on_nodes = false;
     bool has_failed = false;
     bool from_memory = false;              ///< it begins again from a checkpoint in memory
-    std::vector<NodeId> lost = {};         ///< of its nodes since it failed
     std::uint32_t cause = kNoCause;        ///< of its last interruption, or of the next one by itself
     std::uint32_t start_cause = kNoCause;  ///< why it has been started again
     std::uint32_t slow_cause = 0;          ///< the source that slows it down, where one does
@@ -129,6 +130,7 @@ class JobSimulation {
   void interrupt(JobId job, std::uint32_t cause, const std::vector<NodeId>& lost);
   /// It has failed, and more of its nodes are lost before it has begun again.
   void lose_more(JobId job, const std::vector<NodeId>& lost);
+  /// Whether its nodes that are left have all that it keeps in memory. Requires that it keeps something there.
   bool is_in_memory(JobId job) const;
   /// A job that has failed gives up what its nodes have in memory.
   void lose_memory(JobId job);
@@ -165,6 +167,7 @@ class JobSimulation {
   std::vector<Draining> draining_;
   Dependencies dependencies_;
   IdVector<JobId, Work> works_;
+  std::map<JobId, std::vector<NodeId>> lost_;  ///< nodes of jobs with checkpoints in memory, since they failed last
   EventQueueOf<WallTime> events_;
   std::uint64_t orders_ = 0;
   JobId next_job_;
