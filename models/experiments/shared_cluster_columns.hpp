@@ -109,9 +109,12 @@ inline constexpr Column kEffectiveTime{.key = "effective_time",
                                        .shown = {.in_sweeps = true}};  ///< the same share of the time from first start
                                                                        ///< to end, of all jobs by their GPUs (ETTR)
 inline constexpr Column kInterruptions{"interruptions", "failed", "", 7, Format::count};  ///< of jobs, by failures
-inline constexpr Column kLostGpuHours{"lost_gpu_hours"};  ///< by sources of failures, checkpoints and starts: work
-                                                          ///< lost, detection, beginning again
+inline constexpr Column kLostGpuHours{"lost_gpu_hours"};  ///< by sources of failures, and checkpoints: work lost,
+                                                          ///< detection, beginning again, longer work on slow nodes
 inline constexpr Column kFailures{"failures"};            ///< of parts, by source
+inline constexpr Column kCordoned{"cordoned"};            ///< nodes taken out since they failed too often
+inline constexpr Column kFromMemory{
+    "from_memory"};  ///< interruptions, by source, after which jobs went on from checkpoints in memory
 inline constexpr Column kMttf{"mttf_h"};  ///< hours that jobs run until a failure hits them, on average, by their GPUs
 inline constexpr Column kBestInterval{"best_interval_s"};  ///< between checkpoints, that costs least at that rate of
                                                            ///< failures, by GPUs of jobs

@@ -65,19 +65,23 @@ void put_sizes(const JobsSummary& summary, const CheckpointRules& saves, Record&
   if (saves.write > WallTime::zero()) { record.put(kBestInterval, best); }
 }
 
-void put_failures(const JobsRun& run, const JobsSummary& summary, Record& record) {
+void put_failures(const JobsRun& run, const JobsSummary& summary, const JobsRules& rules, Record& record) {
   if (run.failures.empty()) { return; }
   constexpr double kHour = 3600;
   JsonValue failures = JsonValue::object();
   JsonValue lost = JsonValue::object();
+  JsonValue from_memory = JsonValue::object();
   for (const FailureAccount& account : run.failures) {
     failures[account.name] = account.failures;
+    from_memory[account.name] = account.from_memory;
     lost[account.name] = account.lost_gpu_seconds / kHour;
   }
   lost["checkpoints"] = summary.writing_gpu_hours;
   record.put(kInterruptions, summary.interruptions);
   record.put(kFailures, failures);
   record.put(kLostGpuHours, lost);
+  if (rules.checkpoints.memory) { record.put(kFromMemory, from_memory); }
+  if (rules.failures.cordon) { record.put(kCordoned, run.cordoned); }
 }
 
 /// Where a cluster is filled: how much of it jobs had when so much had been asked for, as far as that came.
@@ -151,7 +155,7 @@ void put_run(const JobsRun& run, const JobList& jobs, const WorkloadConfig& work
   const JobsSummary summary = summary_of(run, jobs, *workload.nodes);
   put_summary(summary, record);
   put_logged(workload.logged_waits, record);
-  put_failures(run, summary, record);
+  put_failures(run, summary, workload.rules, record);
   if (summary.interruptions > 0) { put_sizes(summary, workload.rules.checkpoints, record); }
   if (workload.log && workload.log->fill) { put_allocated(run, workload, record); }
   put_stuck(run, jobs, record);

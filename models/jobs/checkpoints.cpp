@@ -22,6 +22,34 @@ double daly(double write, double mttf) {
   return young(write, mttf) * (1 + std::sqrt(part) / 3 + part / 9) - write;
 }
 
+void visit(Fields& fields, MemoryCheckpoints& memory) {
+  fields.required("interval", memory.interval, "Work between two of them", {WallTime{1}});
+  fields.optional("write", memory.write, "A job stands still so long for each");
+  fields.optional("persist", memory.persist, "Beside its work, until all copies are there");
+  fields.optional("restore", memory.restore, "A job that begins again from one takes so long");
+  fields.optional("copies", memory.copies, "Of the part of each node, one of them on itself", {1, 1024});
+  fields.optional("group", memory.group, "Nodes that keep copies for each other; absent: as many as copies");
+  if (!fields.ok()) { return; }
+  if (memory.persist > memory.interval) {
+    fields.problem("persist", "conflict", "copies take longer to arrive than it is until the next ones",
+                   "make \"interval\" at least as long");
+  }
+  if (fields.has("group") && memory.group < memory.copies) {
+    fields.problem("group", "conflict", "copies are on different nodes of a group",
+                   "make \"group\" at least as large as \"copies\", or leave it out");
+  }
+}
+
+void check_memory(Fields& fields, const CheckpointRules& rules) {
+  if (rules.memory && rules.rule == Rule::fixed && rules.memory->interval >= rules.interval) {
+    fields.problem("memory", "no-effect", "checkpoints in memory are no more frequent than those that are written",
+                   "make their \"interval\" shorter, or leave \"memory\" out");
+  }
+  if (rules.restore > WallTime::zero() && rules.rule == Rule::none) {
+    fields.problem("restore", "no-effect", "no checkpoint is written that could be read", "leave it out");
+  }
+}
+
 }  // namespace
 
 void visit(Fields& fields, CheckpointRules& rules) {
@@ -36,6 +64,9 @@ void visit(Fields& fields, CheckpointRules& rules) {
   fields.optional("persist", rules.persist, "Beside its work, until it can be used");
   fields.optional_or("storage", rules.storage, std::string(),
                      "Where they are written to, which sets how long a job stands still");
+  fields.optional("restore", rules.restore, "A job that begins again from one takes so long");
+  fields.optional_object("memory", rules.memory, "Beside them, checkpoints in the memory of a job's nodes",
+                         [](Fields& f, MemoryCheckpoints& memory) { visit(f, memory); });
   fields.optional("bytes", rules.bytes, "Of each, of jobs without \"parameters\"", {Bytes{1}});
   fields.optional_or("bytes_per_parameter", rules.bytes_per_parameter, Ratio{14, 1},
                      "Of a checkpoint; absent: 2 of weights in mixed precision and 12 of Adam's state",
@@ -50,11 +81,12 @@ void visit(Fields& fields, CheckpointRules& rules) {
     fields.problem("persist", "conflict", "a checkpoint takes longer to persist than it is until the next one",
                    "make \"interval\" at least as long");
   }
+  check_memory(fields, rules);
   const bool computed = rules.rule != Rule::none && rules.rule != Rule::fixed;
   const bool to_storage = !rules.storage.empty();
-  if (to_storage && (rules.write > WallTime::zero() || rules.persist > WallTime::zero())) {
-    fields.problem("storage", "conflict", "the storage sets how long writing takes",
-                   R"(leave out "write" and "persist", or "storage")");
+  if (to_storage && std::max({rules.write, rules.persist, rules.restore}) > WallTime::zero()) {
+    fields.problem("storage", "conflict", "the storage sets how long writing and reading takes",
+                   R"(leave out "write", "persist" and "restore", or "storage")");
   }
   if (!to_storage && (rules.bytes || fields.has("bytes_per_parameter"))) {
     fields.problem("", "conflict", "how large checkpoints are matters only where they go to a storage",

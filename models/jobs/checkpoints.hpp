@@ -12,6 +12,18 @@ namespace athanor {
 
 class Fields;
 
+/// Checkpoints that the nodes of a job keep in their memory, for themselves and for each other, beside those that are
+/// written to storage. They are lost with all nodes that have a copy of some part, and when the job gives its nodes
+/// back.
+struct MemoryCheckpoints {
+  WallTime interval;         ///< of work between two
+  WallTime write;            ///< the job stands still so long for each
+  WallTime persist;          ///< beyond that, beside its work, until all copies are there; at most an interval
+  WallTime restore;          ///< a job that begins again from one takes so long
+  std::uint32_t copies = 2;  ///< of the part of each node, one of them on itself
+  std::uint32_t group = 0;   ///< nodes that keep copies for each other; at least as many as copies
+};
+
 /// How jobs save their work, so that it is not lost with their nodes.
 struct CheckpointRules {
   enum class Rule : std::uint8_t {
@@ -29,6 +41,8 @@ struct CheckpointRules {
   std::string storage = {};  ///< "": none; else `write` is what the bytes of a checkpoint take there
   std::optional<Bytes> bytes = {};  ///< of a checkpoint of jobs that do not say how many parameters they have
   Ratio bytes_per_parameter{14, 1};
+  WallTime restore = {};  ///< a job that begins again from one takes so long; with a storage that says it
+  std::optional<MemoryCheckpoints> memory = {};
 };
 void visit(Fields& fields, CheckpointRules& rules);
 

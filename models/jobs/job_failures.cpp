@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <utility>
 
 #include "models/jobs/job_simulation.hpp"
+#include "models/jobs/peer_copies.hpp"
 
 namespace athanor {
 
@@ -10,33 +12,48 @@ bool JobSimulation::fail_parts() {
     const FailureProcess::Failure failure = failures_.take();
     ++run_.failures[failure.source].failures;
     ++run_.events;
-    for (const NodeId node : failure.nodes) {
-      standby_.lost(node, failure.repaired, state_.inventory());
-      push(failure.repaired, Due::repair, node.value);
+    if (rules_.failures.sources[failure.source].slows()) {
+      slow_down(failure);
+      continue;
     }
-    interrupt_on(failure);
+    lose(failure);
     state_.surprise();
     changed = true;
   }
   return changed;
 }
 
-void JobSimulation::interrupt_on(const FailureProcess::Failure& failure) {
-  std::vector<JobId> hit;
+void JobSimulation::lose(const FailureProcess::Failure& failure) {
+  const bool by_itself = rules_.failures.sources[failure.source].what <= FailureSource::What::node;
+  for (const NodeId node : failure.nodes) {
+    WallTime repaired = failure.repaired;
+    if (by_itself && watch_.fails_too_often(node, state_.now())) {
+      ++run_.cordoned;
+      repaired = std::max(repaired, watch_.back(state_.now()));
+      for (const std::uint32_t part : slow_.end_on(node)) { failures_.renew(part, repaired); }
+      failures_.replace(node, repaired);
+    }
+    standby_.lost(node, repaired, state_.inventory());
+    push(repaired, Due::repair, node.value);
+  }
+  for (const JobId job : jobs_on(failure.nodes)) { interrupt(job, failure.source, failure.nodes); }
+}
+
+std::vector<JobId> JobSimulation::jobs_on(const std::vector<NodeId>& nodes) const {
+  std::vector<JobId> found;
   for (const RunningJob& running : state_.running()) {
     const bool there = std::any_of(running.where.begin(), running.where.end(), [&](const NodeShare& share) {
-      return std::find(failure.nodes.begin(), failure.nodes.end(), share.node) != failure.nodes.end();
+      return std::find(nodes.begin(), nodes.end(), share.node) != nodes.end();
     });
-    if (there) { hit.push_back(running.job); }
+    if (there) { found.push_back(running.job); }
   }
-  std::sort(hit.begin(), hit.end());
-  for (const JobId job : hit) { interrupt(job, failure.source); }
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 void JobSimulation::expect_failure(JobId job) {
   const auto [when, source] = failures_.job_failure(state_.now());
   if (when == WallTime::max()) { return; }
-  account_start(job);
   works_[job].cause = source;
   works_[job].failure = push(when, Due::failure, job.value);
 }
@@ -44,12 +61,43 @@ void JobSimulation::expect_failure(JobId job) {
 void JobSimulation::fail(JobId job) {
   const std::uint32_t cause = works_[job].cause;
   ++run_.failures[cause].failures;
-  interrupt(job, cause);
+  interrupt(job, cause, {});
 }
 
-void JobSimulation::interrupt(JobId job, std::uint32_t cause) {
+bool JobSimulation::is_in_memory(JobId job) const {
+  return copies_survive(*rules_.checkpoints.memory, state_.running(job).where, lost_.at(job));
+}
+
+WallTime JobSimulation::fall_back(JobId job) {
   Work& work = works_[job];
-  if (work.has_failed) { return; }
+  const WallTime before = work.progress.unhindered();
+  if (work.from_memory) {
+    work.progress.fall_back_to_memory();
+  } else {
+    work.progress.fall_back();
+  }
+  work.slowed = work.progress.done().slowed;
+  const WallTime lost = before - work.progress.unhindered();
+  run_.outcomes[job].time.lost += lost;
+  run_.failures[work.cause].lost_gpu_seconds += seconds(lost) * gpus_of(job);
+  return lost;
+}
+
+void JobSimulation::lose_more(JobId job, const std::vector<NodeId>& lost) {
+  Work& work = works_[job];
+  if (!work.from_memory) { return; }
+  lost_[job].insert(lost_[job].end(), lost.begin(), lost.end());
+  if (!is_in_memory(job)) { lose_memory(job); }
+}
+
+void JobSimulation::lose_memory(JobId job) {
+  if (!std::exchange(works_[job].from_memory, false)) { return; }
+  fall_back(job);
+}
+
+void JobSimulation::interrupt(JobId job, std::uint32_t cause, const std::vector<NodeId>& lost_nodes) {
+  Work& work = works_[job];
+  if (work.has_failed) { return lose_more(job, lost_nodes); }
   close_account(job);
   state_.stall(job, true);
   others_changed_ = true;
@@ -60,12 +108,14 @@ void JobSimulation::interrupt(JobId job, std::uint32_t cause) {
   JobOutcome& outcome = run_.outcomes[job];
   ++outcome.interruptions;
   ++run_.failures[cause].interruptions;
-  const WallTime lost = work.progress.done().time - work.progress.kept().time;
-  outcome.time.lost += lost;
-  run_.failures[cause].lost_gpu_seconds += seconds(lost) * gpus_of(job);
-  note_failure(job, cause, lost);
-  work.progress.fall_back();
-  work.due = push(state_.now() + rules_.failures.detection.draw(detection_), Due::release, job.value);
+  if (rules_.checkpoints.memory) {
+    lost_[job] = lost_nodes;
+    work.from_memory = is_in_memory(job);
+  }
+  note_failure(job, cause, fall_back(job));
+  const WallTime seen = state_.now() + rules_.failures.detection.draw(detection_);
+  const WallTime found = watch_.found(rules_.failures.sources[cause], state_.now());
+  work.due = push(std::min(seen, found), Due::release, job.value);
 }
 
 bool JobSimulation::release(JobId job) {
@@ -74,30 +124,28 @@ bool JobSimulation::release(JobId job) {
   run_.outcomes[job].time.detecting += detecting;
   run_.failures[work.cause].lost_gpu_seconds += seconds(detecting) * gpus_of(job);
   if (run_.outcomes[job].interruptions > jobs_.jobs[job].retries) {
-    run_.outcomes[job].time.lost += work.progress.done().time;
+    run_.outcomes[job].time.lost += work.progress.unhindered();
     work.progress = {};
     end(job, JobState::failed);
     return true;
   }
+  return begin_elsewhere(job);
+}
+
+bool JobSimulation::begin_elsewhere(JobId job) {
   if (rules_.failures.restart == Restart::in_place && state_.replace_closed(job)) {
     note_stint(job);
-    start_anew(job, work.interval);
+    start_anew(job, works_[job].interval);
     return false;
   }
   note(job, "gives its nodes back");
+  lose_memory(job);
   leave(job);
   state_.stop(job);
   state_.take_stopped();
   run_.outcomes[job].state = JobState::waiting;
   scheduler_.enqueue(job, state_);
   return true;
-}
-
-void JobSimulation::account_start(JobId job) {
-  Work& work = works_[job];
-  if (work.cause == kNoCause || work.has_failed || work.failure != 0) { return; }
-  run_.failures[work.cause].lost_gpu_seconds += seconds(work.ready - work.since) * gpus_of(job);
-  work.cause = kNoCause;
 }
 
 }  // namespace athanor

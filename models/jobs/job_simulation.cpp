@@ -1,6 +1,7 @@
 #include "models/jobs/job_simulation.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "models/jobs/later.hpp"
 
@@ -27,19 +28,36 @@ void JobSimulation::start_anew(JobId job, WallTime interval) {
   outcome.state = JobState::running;
   if (rules_.keep_allocations || rules_.keep_stints) { outcome.where = state_.running(job).where; }
   WallTime overhead = again ? rules_.restart_overhead : rules_.start_overhead;
-  if (work.progress.kept().work > WallTime::zero()) {
-    overhead += speeds_.restore_time(state_.running(job)).value_or(WallTime{});
-  }
   work.interval = interval;
-  work.progress.begin(state_.now(), overhead, interval, work.write, rules_.checkpoints.persist);
+  overhead += begin_work(job, overhead);
+  work.slowed = work.progress.done().slowed;
   work.since = state_.now();
   work.ready = state_.now() + overhead;
   work.has_failed = false;
+  work.start_cause = std::exchange(work.cause, kNoCause);
   state_.stall(job, false);
   note_start(job, overhead);
   expect_failure(job);
   others_changed_ = true;
   if (!speeds_.depends_on_others()) { pace(job); }  // else all are asked at the end of this instant
+}
+
+WallTime JobSimulation::begin_work(JobId job, WallTime overhead) {
+  Work& work = works_[job];
+  const CheckpointRules& saves = rules_.checkpoints;
+  if (std::exchange(work.from_memory, false)) {
+    ++run_.failures[work.cause].from_memory;
+    work.progress.resume(state_.now(), overhead + saves.memory->restore);
+    return saves.memory->restore;
+  }
+  WallTime restore;
+  if (work.progress.kept().work > WallTime::zero()) {
+    restore = speeds_.restore_time(state_.running(job)).value_or(saves.restore);
+  }
+  JobProgress::InMemory memory;
+  if (saves.memory) { memory = {saves.memory->interval, saves.memory->write, saves.memory->persist}; }
+  work.progress.begin(state_.now(), overhead + restore, work.interval, work.write, saves.persist, memory);
+  return restore;
 }
 
 void JobSimulation::pace(JobId job) {
@@ -48,8 +66,12 @@ void JobSimulation::pace(JobId job) {
   JobPace pace = speeds_.pace(state_.running(job), work.progress.work(), state_);
   const bool in_proportion = jobs_.jobs[job].is_elastic() && !speeds_.expected(job, work.progress.work(), 1, 1);
   if (in_proportion) { pace.speed = pace.speed.scaled(work.milli, gpu_milli_of(jobs_.shape(job))); }
+  account_slowness(job);
+  const SlowNodes::Slowest slowest = slow_.slowest(state_.running(job).where);
+  work.slow_cause = slowest.source;
+  pace.speed = pace.speed.scaled(slowest.speed.parts, Speed{}.parts);
   note_speed(job, pace.speed);
-  work.progress.set_speed(pace.speed);
+  work.progress.set_speed(pace.speed, slowest.speed);
   WallTime due = ends_by(job);
   if (speeds_.shares_writes()) {
     work.progress.set_write_speed(speeds_.write_speed(state_.running(job), work.progress.is_writing()));
@@ -98,7 +120,7 @@ void JobSimulation::end(JobId job, JobState state) {
   JobOutcome& outcome = run_.outcomes[job];
   outcome.state = state;
   outcome.ended = state_.now();
-  outcome.time.useful = works_[job].progress.done().time;
+  account_useful(job);
   leave(job);
   state_.stop(job);
   state_.take_stopped();
@@ -109,12 +131,13 @@ void JobSimulation::end(JobId job, JobState state) {
 void JobSimulation::lose_nodes(JobId job) {
   Work& work = works_[job];
   if (!work.on_nodes) { return; }  // it was started in the same breath
+  lose_memory(job);
   if (!work.has_failed) {
     close_account(job);
     if (rules_.preempted == Preempted::goes_on) {
       work.progress.keep();
     } else {
-      run_.outcomes[job].time.lost += work.progress.done().time;
+      run_.outcomes[job].time.lost += work.progress.unhindered();
       work.progress = {};
     }
   }
@@ -144,15 +167,29 @@ void JobSimulation::leave(JobId job) {
 void JobSimulation::close_account(JobId job) {
   Work& work = works_[job];
   work.progress.advance(state_.now());
+  account_slowness(job);
   speeds_.stopped(job, work.progress.work(), state_.now());
   run_.outcomes[job].time.writing += work.progress.writing();
-  account_start(job);
   const WallTime starting = std::min(state_.now(), work.ready) - work.since;
   run_.outcomes[job].time.starting += starting;
+  if (work.start_cause != kNoCause) {
+    run_.failures[work.start_cause].lost_gpu_seconds += seconds(starting) * gpus_of(job);
+  }
 }
 
 void JobSimulation::account_gpus(JobId job) {
   run_.outcomes[job].gpu_seconds += gpus_of(job) * seconds(state_.now() - works_[job].began);
+}
+
+void JobSimulation::account_useful(JobId job) { run_.outcomes[job].time.useful = works_[job].progress.unhindered(); }
+
+void JobSimulation::account_slowness(JobId job) {
+  Work& work = works_[job];
+  const WallTime slowed = work.progress.done().slowed - work.slowed;
+  if (slowed == WallTime::zero()) { return; }
+  work.slowed += slowed;
+  run_.outcomes[job].time.slowed += slowed;
+  run_.failures[work.slow_cause].lost_gpu_seconds += seconds(slowed) * gpus_of(job);
 }
 
 double JobSimulation::gpus_of(JobId job) const { return static_cast<double>(works_[job].milli) / Inventory::kWhole; }

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <stop_token>
+#include <vector>
 
 #include "models/jobs/cluster_state.hpp"
 #include "models/jobs/dependencies.hpp"
 #include "models/jobs/failures/failure_process.hpp"
+#include "models/jobs/failures/node_watch.hpp"
+#include "models/jobs/failures/slow_nodes.hpp"
 #include "models/jobs/failures/standby_nodes.hpp"
 #include "models/jobs/job_progress.hpp"
 #include "models/jobs/simulate_jobs.hpp"
@@ -26,10 +30,12 @@ class JobSimulation {
  private:
   /// What events of the queue are.
   enum class Due : std::uint8_t {
-    job,      ///< a job has come as far as its pace was known for, or its limit
-    release,  ///< a job that has failed gives its nodes back
-    failure,  ///< a job fails by itself
-    repair,   ///< a node can be used again
+    job,       ///< a job has come as far as its pace was known for, or its limit
+    release,   ///< a job that has failed gives its nodes back
+    failure,   ///< a job fails by itself
+    repair,    ///< a node can be used again
+    recovery,  ///< a part does not slow nodes down any more
+    found,     ///< a check finds that a part does
   };
   static constexpr std::uint32_t kNoCause = UINT32_MAX;
   /// A job that has been started.
@@ -44,9 +50,18 @@ class JobSimulation {
     std::uint64_t milli = 0;  ///< thousandths of GPUs that it has, or had last
     bool on_nodes = false;
     bool has_failed = false;
-    std::uint32_t cause = kNoCause;  ///< of its last interruption, or of the next one by itself
-    std::uint64_t due = 0;           ///< the order of what is due next; events of other orders are void
-    std::uint64_t failure = 0;       ///< the order of its failure by itself
+    bool from_memory = false;              ///< it begins again from a checkpoint in memory
+    std::uint32_t cause = kNoCause;        ///< of its last interruption, or of the next one by itself
+    std::uint32_t start_cause = kNoCause;  ///< why it has been started again
+    std::uint32_t slow_cause = 0;          ///< the source that slows it down, where one does
+    WallTime slowed;                       ///< of its progress, as far as that is accounted for
+    std::uint64_t due = 0;                 ///< the order of what is due next; events of other orders are void
+    std::uint64_t failure = 0;             ///< the order of its failure by itself
+  };
+  /// A node that is cordoned, and repaired when nothing runs there any more.
+  struct Draining {
+    NodeId node;
+    bool too_often = false;  ///< it has been found to fail
   };
 
   // What happens when (simulate_jobs.cpp).
@@ -70,6 +85,8 @@ class JobSimulation {
   void begin(JobId job);
   /// A job that has its nodes starts. `interval`: between its checkpoints.
   void start_anew(JobId job, WallTime interval);
+  /// Its progress begins from what it has kept, after an overhead. What reading that again takes beside it.
+  WallTime begin_work(JobId job, WallTime overhead);
   /// Asks how fast a running job goes on, and schedules what is due next.
   void pace(JobId job);
   void pace_anew();
@@ -86,6 +103,10 @@ class JobSimulation {
   /// Brings a job's progress up to the present, and notes what the time since its start was beside work.
   void close_account(JobId job);
   void account_gpus(JobId job);
+  /// What it has done and not lost.
+  void account_useful(JobId job);
+  /// Notes by its cause what work up to the present took longer since a node was slow.
+  void account_slowness(JobId job);
   double gpus_of(JobId job) const;
 
   // What is told of the job that is watched (job_notes.cpp).
@@ -99,16 +120,39 @@ class JobSimulation {
 
   // What fails (job_failures.cpp).
   bool fail_parts();
-  void interrupt_on(const FailureProcess::Failure& failure);
+  /// Nodes of a part are lost.
+  void lose(const FailureProcess::Failure& failure);
+  std::vector<JobId> jobs_on(const std::vector<NodeId>& nodes) const;
   void expect_failure(JobId job);
   /// A job fails by itself.
   void fail(JobId job);
   /// A running job fails, and holds its nodes until somebody sees it.
-  void interrupt(JobId job, std::uint32_t cause);
+  void interrupt(JobId job, std::uint32_t cause, const std::vector<NodeId>& lost);
+  /// It has failed, and more of its nodes are lost before it has begun again.
+  void lose_more(JobId job, const std::vector<NodeId>& lost);
+  /// Whether its nodes that are left have all that it keeps in memory. Requires that it keeps something there.
+  bool is_in_memory(JobId job) const;
+  /// A job that has failed gives up what its nodes have in memory.
+  void lose_memory(JobId job);
+  /// What it has done falls back, and what that costs is noted by its cause. The work that is lost.
+  WallTime fall_back(JobId job);
   /// It begins again, or gives its nodes back: true.
   bool release(JobId job);
-  /// Notes what beginning again costs by its cause, once.
-  void account_start(JobId job);
+  /// It goes on where it is, with other nodes for those that are closed; else it waits for nodes: true.
+  bool begin_elsewhere(JobId job);
+
+  // What is slow (job_slowdowns.cpp).
+  void slow_down(const FailureProcess::Failure& slow);
+  /// A part does not slow nodes down any more.
+  void recover(std::uint32_t part);
+  /// A check finds the nodes that a part slows down. True: nodes have changed.
+  bool find(std::uint32_t part);
+  /// A job leaves nodes that are closed.
+  void move(JobId job, std::uint32_t cause);
+  /// Jobs on these nodes go on at another speed.
+  void pace_on(const std::vector<NodeId>& nodes);
+  /// Cordoned nodes on which nothing runs any more are repaired.
+  void repair_drained();
 
   const JobList& jobs_;
   Scheduler& scheduler_;
@@ -118,8 +162,12 @@ class JobSimulation {
   FailureProcess failures_;
   RandomStream detection_;
   StandbyNodes standby_;
+  SlowNodes slow_;
+  NodeWatch watch_;
+  std::vector<Draining> draining_;
   Dependencies dependencies_;
   IdVector<JobId, Work> works_;
+  std::map<JobId, std::vector<NodeId>> lost_;  ///< nodes of jobs with checkpoints in memory, since they failed last
   EventQueueOf<WallTime> events_;
   std::uint64_t orders_ = 0;
   JobId next_job_;

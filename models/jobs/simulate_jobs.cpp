@@ -23,6 +23,8 @@ JobSimulation::JobSimulation(const JobList& jobs, const NodeList& nodes, Placeme
       failures_(rules.failures, nodes, rules.seed),
       detection_(rules.seed, "detection of failures"),
       standby_(rules.failures.spares, state_.inventory()),
+      slow_(rules.failures, nodes),
+      watch_(rules.failures, nodes, rules.seed),
       dependencies_(jobs),
       works_(jobs.size()) {
   run_.outcomes = IdVector<JobId, JobOutcome>(jobs.size());
@@ -48,6 +50,7 @@ JobsRun JobSimulation::run(const std::stop_token& stop) {
     if (others_changed_ && speeds_.depends_on_others()) { pace_anew(); }
     while (speeds_.take_changes()) { pace_anew(); }
     others_changed_ = false;
+    repair_drained();
     note_waiting();
   }
   finish();
@@ -111,6 +114,12 @@ bool JobSimulation::take_events() {
       case Due::failure:
         if (works_[JobId{what}].failure == event.order) { fail(JobId{what}); }
         break;
+      case Due::recovery:
+        if (slow_.is_end(what, event.order)) { recover(what); }
+        break;
+      case Due::found:
+        if (slow_.is_found(what, event.order)) { changed = find(what) || changed; }
+        break;
       case Due::repair: changed = standby_.repaired(NodeId{what}, state_.now(), state_.inventory()) || changed; break;
     }
     ++run_.events;
@@ -164,12 +173,12 @@ void JobSimulation::finish() {
     }
     note_stint(running.job);
     account_gpus(running.job);
-    run_.outcomes[running.job].time.useful = work.progress.done().time;
+    account_useful(running.job);
   }
   for (const JobId job : jobs_.jobs.ids()) {
     JobOutcome& outcome = run_.outcomes[job];
     if (outcome.state != JobState::waiting) { continue; }
-    outcome.time.useful = works_[job].progress.done().time;
+    account_useful(job);
     if (!cut && run_.stuck.size() < kStuckNamed) { run_.stuck.push_back({job, reason(job)}); }
   }
 }

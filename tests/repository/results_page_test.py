@@ -16,7 +16,7 @@ import tree
 ATHANOR = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 PAGE = "docs/results.md"
 # Keys within are names of what a scenario or the machine gives; those of slots have a table in docs/scenario.md.
-MAPS = {"parameters", "refused", "machine", "slots", "failures", "lost_gpu_hours", "mttf_h", "best_interval_s", "storage_read_gb",
+MAPS = {"parameters", "refused", "machine", "slots", "failures", "lost_gpu_hours", "from_memory", "mttf_h", "best_interval_s", "storage_read_gb",
         "storage_written_gb", "storage_busiest_read_gbs", "storage_busiest_write_gbs"}
 COSTS = '/training/costs={"node_w": 2800, "switch_w": 1700, "usd_per_kwh": 0.1, "tokens": 1e12}'
 COMMANDS = [

@@ -16,9 +16,10 @@ JsonValue seconds_or_null(WallTime time) { return time == WallTime::max() ? Json
 std::string parts_of(const TimeOnNodes& time) {
   const double all = seconds(time.all());
   std::vector<std::string> parts;
-  for (const auto& [part, what] : {std::pair(time.useful, "work that lasted"), std::pair(time.writing, "checkpoints"),
-                                   std::pair(time.lost, "lost"), std::pair(time.detecting, "failed and unseen"),
-                                   std::pair(time.starting, "beginning again")}) {
+  for (const auto& [part, what] :
+       {std::pair(time.useful, "work that lasted"), std::pair(time.slowed, "on slow nodes"),
+        std::pair(time.writing, "checkpoints"), std::pair(time.lost, "lost"),
+        std::pair(time.detecting, "failed and unseen"), std::pair(time.starting, "beginning again")}) {
     if (part > WallTime::zero()) { parts.push_back(fmt::format("{:.1f} % {}", seconds(part) / all * 100, what)); }
   }
   return fmt::format("{}", joined(parts, ", "));
@@ -75,6 +76,7 @@ JsonValue to_json(const JobExplanation& explanation) {
           {"duration_s", seconds(history.duration)},
           {"time_s",
            {{"useful", seconds(outcome.time.useful)},
+            {"slowed", seconds(outcome.time.slowed)},
             {"writing", seconds(outcome.time.writing)},
             {"lost", seconds(outcome.time.lost)},
             {"detecting", seconds(outcome.time.detecting)},

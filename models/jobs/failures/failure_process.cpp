@@ -20,6 +20,7 @@ std::uint32_t things(const FailureSource& source, const Node& node) {
     case What::gpu: return node.gpus;
     case What::nic: return node.nics;
     case What::node: return 1;
+    case What::rack:
     case What::tier:
     case What::job: return 0;
   }
@@ -42,6 +43,21 @@ WallTime divided(WallTime time, double by) {
 
 }  // namespace
 
+FailureProcess::Domains FailureProcess::domains_of(const FailureSource& source, const NodeList& nodes) {
+  Domains domains;
+  if (source.what == What::tier) {
+    domains.of_node = tier_of(source, nodes).domains;
+  } else if (source.what == What::rack) {
+    for (std::uint32_t node = 0; node < nodes.count(); ++node) { domains.of_node.push_back(node / source.nodes); }
+  }
+  for (const NodeId node : domains.of_node.ids()) {
+    const std::uint32_t domain = domains.of_node[node];
+    if (domain >= domains.nodes.size()) { domains.nodes.resize(domain + 1); }
+    domains.nodes[domain].push_back(node);
+  }
+  return domains;
+}
+
 FailureProcess::FailureProcess(const FailureRules& rules, const NodeList& nodes, std::uint64_t seed)
     : rules_(rules), nodes_(nodes), lemons_(seed, "lemon nodes"), is_lemon_(nodes.count()) {
   for (std::uint32_t node = 0; node < nodes.count(); ++node) {
@@ -61,35 +77,35 @@ void FailureProcess::add_parts(std::uint32_t source, const NodeList& nodes) {
     parts_.push_back({source, number});
     schedule(static_cast<std::uint32_t>(parts_.size() - 1), {});
   };
-  if (what.what == What::tier) {
-    const NodeTier& tier = tier_of(what, nodes);
-    domains_[source].nodes.resize(tier.count);
-    for (const NodeId node : nodes.nodes.ids()) { domains_[source].nodes[tier.domains[node]].push_back(node); }
-    for (std::uint32_t domain = 0; domain < tier.count; ++domain) { add(domain); }
+  domains_[source] = domains_of(what, nodes);
+  if (!domains_[source].nodes.empty()) {
+    for (std::uint32_t domain = 0; domain < domains_[source].nodes.size(); ++domain) { add(domain); }
     return;
   }
   for (const NodeId node : nodes.nodes.ids()) {
     const std::uint32_t count = things(what, nodes.nodes[node]);
-    // What comes without memory from several things comes without memory from their node.
-    const bool pooled = what.between.law == RandomSpan::Law::exponential;
-    for (std::uint32_t i = 0; i < (pooled ? std::min(count, 1U) : count); ++i) { add(node.value); }
+    for (std::uint32_t i = 0; i < (is_pooled(what) ? std::min(count, 1U) : count); ++i) { add(node.value); }
   }
 }
 
 double FailureProcess::lemon_factor(const Part& part) const {
-  const bool lemon = rules_.sources[part.source].what != What::tier && is_lemon_[part.number];
-  return lemon ? rules_.lemon_times : 1;
+  return is_of_node(part) && is_lemon_[part.number] ? rules_.lemon_times : 1;
 }
 
 void FailureProcess::schedule(std::uint32_t number, WallTime from) {
-  const Part& part = parts_[number];
+  Part& part = parts_[number];
   const FailureSource& source = rules_.sources[part.source];
   double rate = lemon_factor(part);
-  if (source.what != What::tier && source.between.law == RandomSpan::Law::exponential) {
-    rate *= things(source, nodes_.nodes[NodeId{part.number}]);
-  }
+  if (is_of_node(part) && is_pooled(source)) { rate *= things(source, nodes_.nodes[NodeId{part.number}]); }
   const WallTime when = later(from, divided(source.between.draw(streams_[part.source]), rate));
-  if (when < WallTime::max()) { events_.push({when, ++orders_, number}); }
+  part.order = 0;
+  if (when == WallTime::max()) { return; }
+  part.order = ++orders_;
+  events_.push({when, part.order, number});
+}
+
+void FailureProcess::drop_void() {
+  while (!events_.empty() && parts_[events_.top().what].order != events_.top().order) { events_.pop(); }
 }
 
 FailureProcess::Failure FailureProcess::take() {
@@ -98,14 +114,22 @@ FailureProcess::Failure FailureProcess::take() {
   const auto number = static_cast<std::uint32_t>(event.what);
   const Part& part = parts_[number];
   const FailureSource& source = rules_.sources[part.source];
-  Failure failure{part.source, {}, later(event.when, source.repair.draw(streams_[part.source]))};
-  if (source.what == What::tier) {
-    failure.nodes = domains(part.source)[part.number];
-  } else {
-    failure.nodes = {NodeId{part.number}};
+  Failure failure{part.source, number, {NodeId{part.number}}, WallTime::max()};
+  if (!is_of_node(part)) { failure.nodes = domains_[part.source].nodes[part.number]; }
+  if (!source.slows()) {
+    failure.repaired = later(event.when, source.repair.draw(streams_[part.source]));
+    schedule(number, failure.repaired);
   }
-  schedule(number, failure.repaired);
+  drop_void();
   return failure;
+}
+
+void FailureProcess::replace(NodeId node, WallTime from) {
+  is_lemon_[node.value] = false;
+  for (std::uint32_t part = 0; part < parts_.size(); ++part) {
+    if (is_of_node(parts_[part]) && parts_[part].number == node.value) { schedule(part, from); }
+  }
+  drop_void();
 }
 
 WallTime FailureProcess::mttf(const Allocation& where) const {
@@ -116,15 +140,15 @@ WallTime FailureProcess::mttf(const Allocation& where) const {
   double rate = 0;  // per microsecond
   for (std::uint32_t index = 0; index < rules_.sources.size(); ++index) {
     const FailureSource& source = rules_.sources[index];
+    if (source.slows()) { continue; }
     double count = source.what == What::job ? 1 : 0;
     for (const std::uint32_t node : nodes) {
       const double lemon = is_lemon_[node] ? rules_.lemon_times : 1;
       count += lemon * things(source, nodes_.nodes[NodeId{node}]);
     }
-    if (source.what == What::tier) {
-      const NodeTier& tier = tier_of(source, nodes_);
+    if (!domains_[index].nodes.empty()) {
       std::vector<std::uint32_t> domains;
-      for (const std::uint32_t node : nodes) { domains.push_back(tier.domains[NodeId{node}]); }
+      for (const std::uint32_t node : nodes) { domains.push_back(domains_[index].of_node[NodeId{node}]); }
       std::sort(domains.begin(), domains.end());
       count = static_cast<double>(std::unique(domains.begin(), domains.end()) - domains.begin());
     }

@@ -1,6 +1,8 @@
 #include "models/jobs/job_progress.hpp"
 
+#include <algorithm>
 #include <random>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -31,6 +33,48 @@ struct NaiveProgress {
     position = 0;
   }
   std::int64_t kept() const { return position >= persist ? saved : saved_before; }
+};
+
+/// The same with checkpoints in memory.
+struct NaiveMemory {
+  struct Taken {
+    std::int64_t work;
+    std::int64_t at;
+  };
+  std::int64_t interval, write, every, stop, arrive;
+  std::int64_t position = 0;
+  std::int64_t worked = 0;
+  std::int64_t stopping = 0;
+  std::int64_t work = 0;
+  std::int64_t writing = 0;
+  std::int64_t kept = 0;
+  std::vector<Taken> taken = {{0, 0}};
+
+  void step(std::int64_t speed) {
+    if (stopping > 0) {
+      --stopping;
+      ++writing;
+    } else if (worked < interval) {
+      work += speed;
+      ++worked;
+      if (worked % every == 0 && worked < interval) { stopping = stop; }
+    } else {
+      ++writing;
+    }
+    ++position;
+    if (position % (every + stop) == 0 && worked < interval) { taken.push_back({work, position}); }
+    look();
+    if (worked < interval || stopping > 0 || position < cycle()) { return; }
+    position = worked = 0;
+    taken = {{work, 0}};
+    look();
+  }
+  void look() {
+    for (const Taken& each : taken) {
+      if (position - each.at >= arrive) { kept = each.work; }
+    }
+  }
+  std::int64_t cycle() const { return interval + stop * ((interval - 1) / every) + write; }
 };
 
 }  // namespace
@@ -64,6 +108,47 @@ TEST_CASE("work, checkpoints and what is kept of it are as if each microsecond w
       CHECK(progress.done().time == WallTime{naive.time});
       CHECK(progress.kept().work == WallTime{naive.kept()});
       CHECK(progress.writing() == WallTime{naive.writing});
+    }
+  }
+}
+
+TEST_CASE(
+    "checkpoints in memory are taken between those that are written, and arrive, as if each microsecond were looked "
+    "at") {
+  std::mt19937_64 random(2);
+  const auto draw = [&](std::int64_t from, std::int64_t to) {
+    return from + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(to - from + 1));
+  };
+  for (int round = 0; round < 300; ++round) {
+    const std::int64_t every = draw(1, 8);
+    NaiveMemory naive{draw(every, 40), draw(0, 5), every, draw(0, 2), draw(0, every)};
+    JobProgress progress;
+    progress.begin(WallTime{0}, WallTime{0}, WallTime{naive.interval}, WallTime{naive.write}, WallTime{0},
+                   {WallTime{every}, WallTime{naive.stop}, WallTime{naive.arrive}});
+    std::int64_t now = 0;
+    for (int change = 0; change < 8; ++change) {
+      const std::int64_t speed = draw(0, 3);
+      progress.set_speed(Speed::of(static_cast<double>(speed)));
+      const std::int64_t goal = naive.work + draw(1, 200);
+      const WallTime due = progress.when(WallTime{goal});
+      const std::int64_t until = now + draw(0, 150);
+      for (; now < until; ++now) {
+        naive.step(speed);
+        CHECK((naive.work >= goal) == (WallTime{now + 1} >= due));
+      }
+      progress.advance(WallTime{now});
+      CHECK(progress.work() == WallTime{naive.work});
+      CHECK(progress.writing() == WallTime{naive.writing});
+      JobProgress fallen = progress;
+      fallen.fall_back_to_memory();
+      const std::int64_t kept = std::max(naive.kept, progress.kept().work.count());
+      CHECK(fallen.work() == WallTime{kept});
+      // It goes on from there, and has all of that if it falls back at once.
+      fallen.resume(WallTime{now}, WallTime{5});
+      fallen.fall_back_to_memory();
+      CHECK(fallen.work() == WallTime{kept});
+      fallen.fall_back();
+      CHECK(fallen.work() == progress.kept().work);
     }
   }
 }

@@ -21,6 +21,14 @@ std::string an_hour_and(const std::string& more) {
   return on_star(R"({"jobs": [{"gpus": 1, "duration": "1h"}], )" + more + "}");
 }
 
+/// One job of an hour, a source of failures, and what else is said of them.
+std::string failing(const std::string& source, const std::string& more = "") {
+  return an_hour_and(R"("failures": {"sources": [{)" + source + "}]" + more + "}");
+}
+
+/// One job of an hour that saves its work.
+std::string saving(const std::string& checkpoints) { return an_hour_and(R"("checkpoints": {)" + checkpoints + "}"); }
+
 /// One job on two nodes, and a training that it may do.
 std::string training(const std::string& job, const std::string& more = "") {
   return R"({"cluster": {"node": "DGX-A100", "nodes": 2, "fabric": {"kind": "star", "link": {"rate": "200Gb/s", "latency": "500ns"}}},
@@ -120,6 +128,38 @@ TEST_CASE("what cannot work of a workload is refused with its place and what to 
       {an_hour_and(R"("checkpoints": {"rule": "daly"})"), "missing-key", "write"},
       {an_hour_and(R"("checkpoints": {"interval": "1h", "persist": "2h"})"), "conflict", "persist"},
       {an_hour_and(R"("placement": {"kind": "topology", "mode": "required", "highest_tier": 9})"), "no-tier", "leaf"},
+  };
+  check_refused(folder, wrong);
+}
+
+TEST_CASE("what cannot work of failures is refused") {
+  const Folder folder;
+  const std::vector<Wrong> wrong = {
+      {failing(R"("between": "1d", "what": "rack")"), "conflict", "number of nodes"},
+      {failing(R"("between": "1d", "nodes": 2)"), "conflict", "a rack"},
+      {failing(R"("between": "1d", "speed": 1)"), "out-of-range", "speed"},
+      {failing(R"("between": "1d", "what": "nic", "speed": 0.5, "communication": 0.5)"), "conflict", "leave out"},
+      {failing(R"("between": "1d", "communication": 0.5)"), "conflict", "only NICs"},
+      {failing(R"("between": "1d", "what": "job", "speed": 0.5)"), "conflict", "software"},
+      {failing(R"("between": "1d", "lasts": "1h")"), "no-effect", "lost until"},
+      {failing(R"("between": "1d", "coverage": 0.5)"), "missing-key", "nobody checks"},
+      {failing(R"("between": "1d", "what": "job", "coverage": 0.5)"), "no-effect", "checks look at nodes"},
+      {failing(R"("between": "1d", "speed": 0.5, "repair": "1h")"), "no-effect", "and none does"},
+      {failing(R"("between": "1d", "what": "job")", R"(, "checks": {"interval": "5min"})"), "no-effect", "software"},
+      {failing(R"("between": "1d")", R"(, "checks": {"interval": "0s"})"), "out-of-range", "interval"},
+      {failing(R"("between": "1d", "what": "job")", R"(, "cordon": {"within": "1d"})"), "no-effect", "by itself"},
+      {failing(R"("between": "1d")", R"(, "cordon": {"within": "1d", "after": 0})"), "out-of-range", "after"},
+      {failing(R"("between": {"law": "empirical"})"), "missing-key", "times to draw from"},
+      {failing(R"("between": {"law": "empirical", "times": ["1h"], "mean": "1h"})"), "conflict", "leave out"},
+      {failing(R"("between": {"times": ["1h"], "mean": "1h"})"), "no-effect", "empirical"},
+      {failing(R"("between": {"law": "weibull"})"), "missing-key", "mean"},
+      {saving(R"("interval": "1h", "memory": {"interval": "1h"})"), "no-effect", "no more frequent"},
+      {saving(R"("interval": "1h", "memory": {"interval": "1min", "persist": "2min"})"), "conflict", "arrive"},
+      {saving(R"("interval": "1h", "memory": {"interval": "1min", "copies": 3, "group": 2})"), "conflict", "group"},
+      {saving(R"("interval": "1h", "memory": {"interval": "1min", "copies": 0})"), "out-of-range", "copies"},
+      {saving(R"("interval": "1h", "memory": {})"), "missing-key", "interval"},
+      {saving(R"("restore": "1min")"), "no-effect", "no checkpoint"},
+      {saving(R"("interval": "1h", "restore": "1min", "storage": "nas")"), "conflict", "reading"},
   };
   check_refused(folder, wrong);
 }

@@ -1,0 +1,42 @@
+#include "models/jobs/peer_copies.hpp"
+
+#include <algorithm>
+
+namespace athanor {
+
+namespace {
+
+struct Group {
+  std::size_t first = 0;
+  std::size_t size = 0;
+};
+
+Group group_of(std::size_t node, std::size_t nodes, const MemoryCheckpoints& memory) {
+  const std::size_t size = std::max(memory.group, memory.copies);
+  const std::size_t rest = nodes % size;
+  const std::size_t groups = std::max<std::size_t>(1, nodes / size + (rest >= memory.copies ? 1 : 0));
+  const std::size_t group = std::min(node / size, groups - 1);
+  return {group * size, group + 1 == groups ? nodes - group * size : size};
+}
+
+}  // namespace
+
+bool copies_survive(const MemoryCheckpoints& memory, const Allocation& where, const std::vector<NodeId>& lost) {
+  std::vector<NodeId> nodes;
+  for (const NodeShare& share : where) {
+    if (std::find(nodes.begin(), nodes.end(), share.node) == nodes.end()) { nodes.push_back(share.node); }
+  }
+  const auto is_lost = [&](NodeId node) { return std::find(lost.begin(), lost.end(), node) != lost.end(); };
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    if (!is_lost(nodes[node])) { continue; }
+    const Group group = group_of(node, nodes.size(), memory);
+    bool left = false;
+    for (std::size_t copy = 1; copy < std::min<std::size_t>(memory.copies, group.size); ++copy) {
+      left = left || !is_lost(nodes[group.first + (node - group.first + copy) % group.size]);
+    }
+    if (!left) { return false; }
+  }
+  return true;
+}
+
+}  // namespace athanor
