@@ -13,6 +13,7 @@ bool JobSimulation::fail_parts() {
     for (const NodeId node : failure.nodes) {
       standby_.lost(node, failure.repaired, state_.inventory());
       push(failure.repaired, Due::repair, node.value);
+      if (rules_.keep_stints) { run_.outages.push_back({node, state_.now(), failure.repaired, failure.source}); }
     }
     interrupt_on(failure);
     state_.surprise();

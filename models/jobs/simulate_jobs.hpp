@@ -69,6 +69,14 @@ struct FailureAccount {
   double lost_gpu_seconds = 0;      ///< work that was lost, time until it was detected and until jobs had begun again
 };
 
+/// A node that could not be used. Another failure may hit it meanwhile: then these overlap.
+struct Outage {
+  NodeId node;
+  WallTime since;
+  WallTime until;            ///< the repair, which may be beyond the end of the run
+  std::uint32_t source = 0;  ///< of JobsRun::failures
+};
+
 /// A job that still waits though nothing can happen any more, and why.
 struct StuckJob {
   JobId job;
@@ -82,6 +90,7 @@ struct JobsRun {
   std::vector<StuckJob> stuck;           ///< the first of them
   std::vector<FailureAccount> failures;  ///< of each source
   std::vector<JobStint> stints;          ///< in the order of their ends; kept where asked for
+  std::vector<Outage> outages;           ///< the same, in the order of their beginnings
   JobStory story;                        ///< of the job that is watched
   std::uint64_t events = 0;
 };
@@ -98,7 +107,7 @@ struct JobsRules {
   CheckpointRules checkpoints;
   FailureRules failures;
   std::uint64_t seed = 1;         ///< of failures
-  bool keep_stints = false;       ///< JobsRun::stints, and allocations
+  bool keep_stints = false;       ///< JobsRun::stints and outages, and allocations
   bool keep_allocations = false;  ///< JobOutcome::where
   std::optional<JobId> watched;   ///< of whom JobsRun::story tells
 };
