@@ -36,18 +36,27 @@ JsonValue jobs_json(const JobsRun& run, const JobList& jobs) {
   return columns;
 }
 
-/// Runs of nodes with equally many GPUs: [first, last, GPUs on each].
-JsonValue places_json(const Allocation& where) {
-  std::map<NodeId, std::uint32_t> gpus;
-  for (const NodeShare& share : where) { gpus[share.node] += share.gpus.count(); }
+/// Runs of nodes with equally many GPUs, shares of them in part: [first, last, GPUs on each].
+JsonValue places_json(const Allocation& where, const Shape& shape) {
+  std::map<NodeId, std::uint64_t> milli;
+  for (const NodeShare& share : where) { milli[share.node] += gpu_milli_of({share}, shape); }
   JsonValue places = JsonValue::list();
   std::uint32_t first = 0;
   std::uint32_t last = 0;
-  std::uint32_t each = 0;
+  std::uint64_t each = 0;
   const auto put = [&] {
-    if (each > 0) { places.push_back(std::vector<std::uint32_t>{first, last, each}); }
+    if (each == 0) { return; }
+    JsonValue place = JsonValue::list();
+    place.push_back(first);
+    place.push_back(last);
+    if (each % Inventory::kWhole == 0) {
+      place.push_back(each / Inventory::kWhole);
+    } else {
+      place.push_back(static_cast<double>(each) / Inventory::kWhole);
+    }
+    places.push_back(std::move(place));
   };
-  for (const auto& [node, here] : gpus) {
+  for (const auto& [node, here] : milli) {
     if (here == each && node.value == last + 1) {
       last = node.value;
       continue;
@@ -60,14 +69,14 @@ JsonValue places_json(const Allocation& where) {
   return places;
 }
 
-JsonValue stints_json(const JobsRun& run) {
+JsonValue stints_json(const JobsRun& run, const JobList& jobs) {
   JsonValue stints = JsonValue::list();
   for (const JobStint& stint : run.stints) {
     JsonValue row = JsonValue::list();
     row.push_back(stint.job.value);
     row.push_back(seconds(stint.since));
     row.push_back(seconds(stint.until));
-    row.push_back(places_json(stint.where));
+    row.push_back(places_json(stint.where, jobs.shape(stint.job)));
     stints.push_back(std::move(row));
   }
   return stints;
@@ -84,19 +93,6 @@ JsonValue outages_json(const JobsRun& run) {
     outages.push_back(std::move(row));
   }
   return outages;
-}
-
-JsonValue usage_json(const Usage& usage) {
-  JsonValue json = {{"width", seconds(usage.width())},
-                    {"gpus", JsonValue::list()},
-                    {"running", JsonValue::list()},
-                    {"waiting", JsonValue::list()}};
-  for (const Usage::Level& level : usage.averages()) {
-    json["gpus"].push_back(level.gpus);
-    json["running"].push_back(level.running);
-    json["waiting"].push_back(level.waiting);
-  }
-  return json;
 }
 
 /// Of all GPUs, in the order in which pictures stack them; and what each source of failures cost.
@@ -138,9 +134,8 @@ void put_domains(const JobsRun& run, const JobList& jobs, const NodeList& nodes,
 JsonValue picture_json(const JobsRun& run, const JobList& jobs, const NodeList& nodes) {
   JsonValue json = {{"ended", seconds(run.ended)},
                     {"jobs", jobs_json(run, jobs)},
-                    {"stints", stints_json(run)},
-                    {"outages", outages_json(run)},
-                    {"usage", usage_json(run.usage)}};
+                    {"stints", stints_json(run, jobs)},
+                    {"outages", outages_json(run)}};
   put_hours(run, jobs, nodes, json);
   put_domains(run, jobs, nodes, json);
   return json;

@@ -11,7 +11,7 @@ namespace athanor {
 class Fabric;
 
 /// What pictures of a run are drawn from (tools/plot/python/workload_run.py reads it): jobs in columns, their stays on
-/// nodes, outages, averages over time, GPU hours. Times are seconds; null: never. Requires a run whose stints were
+/// nodes, outages, GPU hours. Times are seconds; null: never. Requires a run whose stints were
 /// kept.
 JsonValue picture_json(const JobsRun& run, const JobList& jobs, const NodeList& nodes);
 

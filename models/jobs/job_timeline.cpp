@@ -103,18 +103,21 @@ class JobDrawing {
   /// Averages of spans of time, as far as these were counted.
   void draw_usage() {
     const ProcessId group = timeline_.add_process("cluster in use");
-    WallTime at;
-    for (const Usage::Level& level : run_.usage.averages()) {
-      put_usage(group, at, level);
-      at += run_.usage.width();
-    }
-    put_usage(group, run_.ended, {});
+    draw_level(group, "GPUs in use", "gpus", &Usage::Level::gpus);
+    draw_level(group, "jobs running", "jobs", &Usage::Level::running);
+    draw_level(group, "jobs waiting", "jobs", &Usage::Level::waiting);
   }
 
-  void put_usage(ProcessId group, WallTime at, const Usage::Level& level) {
-    timeline_.counter(group, "GPUs in use", drawn(at), {{"gpus", std::llround(level.gpus)}});
-    timeline_.counter(group, "jobs running", drawn(at), {{"jobs", std::llround(level.running)}});
-    timeline_.counter(group, "jobs waiting", drawn(at), {{"jobs", std::llround(level.waiting)}});
+  void draw_level(ProcessId group, std::string_view name, std::string_view unit, double Usage::Level::*level) {
+    std::int64_t last = -1;
+    WallTime at;
+    for (const Usage::Level& each : run_.usage.averages()) {
+      const std::int64_t value = std::llround(each.*level);
+      if (value != last) { timeline_.counter(group, name, drawn(at), {{unit, value}}); }
+      last = value;
+      at += run_.usage.width();
+    }
+    timeline_.counter(group, name, drawn(run_.ended), {{unit, 0}});
   }
 
   const JobsRun& run_;

@@ -1,4 +1,4 @@
-"""What colour jobs of a workload have: by queue, user or name, whichever tells them apart best."""
+"""What colour jobs of a workload have: by queue, user, name or size, whichever tells them apart best."""
 
 import dataclasses
 
@@ -10,6 +10,8 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#56B4E9", "#CC79A7", "#7A4FA3", "#4
 OTHERS = "#BBBBBB"
 DOWN = "#222222"
 MOST = len(COLOURS)
+FEW_JOBS = 60  # that can be told apart by their places alone
+SIZES = ((1, "1 GPU"), (8, "up to 8"), (64, "up to 64"), (512, "up to 512"), (float("inf"), "over 512"))
 WELL_SEEN = 0.5  # of GPU time, that classes with a colour of their own must have
 
 
@@ -50,14 +52,20 @@ def by(run, word, had):
     return Classes(word, named, [place.get(getattr(job, word), len(named)) for job in run.jobs], len(named) < len(largest)), share
 
 
+def by_size(run):
+    sizes = [next(number for number, (most, _) in enumerate(SIZES) if job.gpus <= most) for job in run.jobs]
+    there = sorted(set(sizes))
+    return Classes("size", [SIZES[size][1] for size in there], [there.index(size) for size in sizes], False)
+
+
 def classes_of(run):
     had = run.gpu_seconds()
     words = ("name", "queue", "user") if len(run.jobs) <= MOST else ("queue", "user", "name")
     for word in words:
         classes, share = by(run, word, had)
-        if len(classes.names) > 1 and share >= WELL_SEEN:
+        if (len(classes.names) > 1 or len(run.jobs) == 1) and share >= WELL_SEEN:
             return classes
-    return Classes("", [], list(range(len(run.jobs))), False)
+    return by_size(run) if len(run.jobs) > FEW_JOBS else Classes("", [], list(range(len(run.jobs))), False)
 
 
 def legend(area, classes, outages, inches):

@@ -42,7 +42,7 @@ def draw_waits(areas, run, classes):
 
 
 def draw_hours(areas, run, _classes):
-    workload_hours.draw_parts(areas[0], [run])
+    workload_hours.draw_parts_of(areas[0], run)
     workload_hours.draw_causes(areas[1], run)
 
 
@@ -80,20 +80,37 @@ def strips(rows, title):
         part.draw(list(areas), run, colouring.classes_of(run))
         if name:
             areas[0].set_title(name, loc="left", fontsize=11)
-    if title:
-        figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=12)
-    return figure
+    return titled(figure, title)
 
 
-def page(run, title=""):
-    """All that is known of one run."""
+def page(run, title):
+    """All that is known of one run. `title`: "" where that stands above it already."""
     parts = [TIME] + [part for key, part in PARTS.items() if key not in ("nodes", "levels") and part.there(run)]
-    rows = [(part, run, "") for part in parts]
-    return strips(rows, title or ": ".join(filter(None, [run.case, run.title])))
+    return strips([(part, run, "" if part != TIME else run.title) for part in parts], title)
+
+
+# Of several runs, a bar for each says it shorter than a picture of each.
+BARS = {"hours": (workload_hours.draw_parts, "gpu_hours"), "trainings": (workload_speeds.draw_means, "trainings"),
+        "data": (workload_speeds.draw_data_means, "data")}
+
+
+def bars_of(runs):
+    """[(key, how it is drawn, the runs that have it)]"""
+    having = [(key, draw, [run for run in runs if getattr(run, fact)]) for key, (draw, fact) in BARS.items()]
+    return [(key, draw, those) for key, draw, those in having if those]
+
+
+def height_of_cases(runs):
+    return 0.9 + 0.3 * len(runs)
 
 
 def alone(key, runs, title=""):
     """One picture, of each run that has it; None: none has."""
+    for of_bars, draw, those in bars_of(runs):
+        if of_bars == key and len(those) > 1:
+            figure, area = pyplot.subplots(figsize=(10.5, height_of_cases(those) + 0.6), layout="constrained")
+            draw(area, those)
+            return titled(figure, title)
     part = PARTS[key]
     rows = [(part, run, run.case) for run in runs if part.there(run)][:MOST_ALIKE]
     if len(rows) == 1:
@@ -101,37 +118,38 @@ def alone(key, runs, title=""):
     return strips(rows, title) if rows else None
 
 
+def titled(figure, title):
+    if title:
+        figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=12)
+    return figure
+
+
 def cases(runs, title=""):
     """Several runs side by side."""
     runs = runs[:MOST_CASES]
     colours = look.PALETTE[:len(runs)]
-    known, trained = [run for run in runs if run.gpu_hours], [run for run in runs if run.trainings]
-    mosaic, heights = [["used", "used"], ["queue", "queue"], ["waits", "slowdowns"]], [1.9, 1.6, 2.5]
-    for key, rows in (("hours", known), ("trainings", trained)):
-        if rows:
-            mosaic.append([key, key])
-            heights.append(0.9 + 0.3 * len(rows))
+    bars = bars_of(runs)
+    mosaic = [["used", "used"], ["queue", "queue"], ["waits", "slowdowns"]] + [[key, key] for key, _, _ in bars]
+    heights = [1.9, 1.6, 2.5] + [height_of_cases(having) for _, _, having in bars]
     figure, areas = pyplot.subplot_mosaic(mosaic, figsize=(10.5, sum(heights) + 1.2), layout="constrained", height_ratios=heights)
-    unit, name = max(runs, key=lambda run: run.ended).unit()
+    longest = max(runs, key=lambda run: run.ended)
+    unit, name = longest.unit()
     for place, (run, colour) in enumerate(zip(runs, colours)):
         look_of_it = {"color": colour, "linewidth": workload_shares.thickness(place, len(runs)), "label": run.case}
-        workload_levels.draw_used(areas["used"], run, unit, **look_of_it)
-        workload_levels.draw_waiting(areas["queue"], run, unit, **look_of_it)
+        workload_levels.draw_used(areas["used"], run, unit, longest.ended, **look_of_it)
+        workload_levels.draw_waiting(areas["queue"], run, unit, longest.ended, **look_of_it)
     for key, label in (("used", "GPUs in use"), ("queue", "Jobs waiting")):
-        areas[key].set(ylabel=label, xlim=(0, max(run.ended for run in runs) / unit))
+        areas[key].set(ylabel=label, xlim=(0, max(longest.ended / unit, 1e-9)))
+        areas[key].yaxis.set_major_formatter(workload_levels.WHOLE)
     areas["used"].set_ylim(bottom=0)
     areas["used"].tick_params(labelbottom=False)
     workload_levels.frame_of_waiting(areas["queue"])
     areas["queue"].set_xlabel(f"Time ({name})")
     workload_shares.draw_cases((areas["waits"], areas["slowdowns"]), runs, colours)
-    if known:
-        workload_hours.draw_parts(areas["hours"], known)
-    if trained:
-        workload_speeds.draw_means(areas["trainings"], trained)
+    for key, draw, having in bars:
+        draw(areas[key], having)
     areas["used"].legend(loc="lower left", bbox_to_anchor=(0, 1.01), borderaxespad=0, ncols=3, frameon=False)
-    if title:
-        figure.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize=12)
-    return figure
+    return titled(figure, title)
 
 
 def figure_of(runs, key="", title=""):
@@ -140,4 +158,4 @@ def figure_of(runs, key="", title=""):
         return alone(key, runs, title)
     if key == "cases" or len(runs) > 1:
         return cases(runs, title)
-    return page(runs[0], title)
+    return page(runs[0], title or runs[0].case)

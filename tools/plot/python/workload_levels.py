@@ -6,6 +6,7 @@ from matplotlib.ticker import FuncFormatter
 
 
 MOST_POINTS = 480
+WHOLE = FuncFormatter(lambda value, _: f"{value:,.0f}")
 USED, WAITING = "#0072B2", "#D55E00"
 
 
@@ -51,7 +52,7 @@ def waiting(run):
         if stint.since > since[stint.job]:
             changes += [(since[stint.job], 1), (stint.since, -1)]
         since[stint.job] = stint.until
-    changes += [(left, 1) for left, job in zip(since, run.jobs) if not math.isfinite(job.ended) and left < run.ended]
+    changes += [(left, 1) for left, job, runs in zip(since, run.jobs, run.runs_at_end()) if not math.isfinite(job.ended) and not runs]
     return averaged(*steps(changes), run.ended)
 
 
@@ -67,22 +68,24 @@ def up(run):
     return steps(changes)
 
 
-def line(area, times, levels, end, unit, **options):
-    area.step([time / unit for time in times] + [end / unit], list(levels) + list(levels[-1:]), where="post", **options)
+def line(area, times, levels, until, unit, **options):
+    area.step([time / unit for time in times] + [until / unit], list(levels) + list(levels[-1:]), where="post", **options)
 
 
-def draw_used(area, run, unit, **options):
-    line(area, *in_use(run), run.ended, unit, **options)
+def draw_used(area, run, unit, until, **options):
+    line(area, *in_use(run), until, unit, **options)
 
 
-def draw_waiting(area, run, unit, **options):
-    line(area, *waiting(run), run.ended, unit, **options)
+def draw_waiting(area, run, unit, until, **options):
+    """Beyond the end of a run whoever waits then waits for ever."""
+    line(area, *waiting(run), until, unit, **options)
 
 
 def frame_of_waiting(area):
     """From none on, and in whole jobs, also where none waits."""
     area.set_ylim(bottom=0, top=max(1.08, 1.04 * area.get_ylim()[1]))
     area.yaxis.get_major_locator().set_params(integer=True)
+    area.yaxis.set_major_formatter(WHOLE)
 
 
 def draw(area, run):
@@ -90,16 +93,16 @@ def draw(area, run):
     times, levels = in_use(run)
     area.fill_between([time / unit for time in times] + [run.ended / unit], list(levels) + levels[-1:], step="post", color=USED,
                       alpha=0.25, linewidth=0)
-    draw_used(area, run, unit, color=USED, linewidth=1)
+    draw_used(area, run, unit, run.ended, color=USED, linewidth=1)
     line(area, *up(run), run.ended, unit, color="#555555", linewidth=0.9, linestyle=(0, (4, 2)))
     area.set_ylabel("GPUs in use", color=USED)
     area.set(ylim=(0, 1.08 * max(run.gpus(), 1)), xlim=(0, max(run.ended / unit, 1e-9)), xlabel=f"Time ({name})")
     area.grid(axis="x", visible=False)
-    area.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    area.yaxis.set_major_formatter(WHOLE)
     area.text(1, run.gpus(), " all that are up" if run.outages else " all", transform=area.get_yaxis_transform(), va="bottom",
               ha="right", fontsize=9, color="#555555")
     beside = area.twinx()
-    draw_waiting(beside, run, unit, color=WAITING, linewidth=1)
+    draw_waiting(beside, run, unit, run.ended, color=WAITING, linewidth=1)
     beside.set_ylabel("Jobs waiting", color=WAITING)
     frame_of_waiting(beside)
     beside.grid(visible=False)

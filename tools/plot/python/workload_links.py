@@ -4,7 +4,7 @@ import numpy
 
 import axes as look
 
-SHARED = (("no job", "#E4E4E4"), ("one", "#56B4E9"), ("two", "#E69F00"), ("three or more", "#D55E00"))
+SHARED = (("no", "#E4E4E4"), ("one", "#56B4E9"), ("two", "#E69F00"), ("three or more", "#D55E00"))
 MOST_ROWS = 64
 
 
@@ -32,19 +32,19 @@ def draw(areas, run):
     unit, name = run.unit()
     rows = rows_of(run)
     busy = 100 * numpy.array([busy for _, busy, _ in rows])
-    image = over_time.imshow(busy, extent=(0, run.ended / unit, len(rows) - 0.5, -0.5), aspect="auto", interpolation="none",
+    image = over_time.imshow(busy, extent=(0, run.ended / unit, len(rows) - 0.5, -0.5), aspect="auto", interpolation="nearest",
                              cmap="YlOrRd", vmin=0, vmax=max(1.0, float(busy.max())))
     bar = over_time.figure.colorbar(image, ax=over_time, pad=0.01, fraction=0.04)
     bar.set_label("Busy (%)", fontsize=10)
     bar.outline.set_visible(False)
-    over_time.set(xlabel=f"Time ({name})", ylabel="Links above a switch, average")
+    over_time.set(xlabel=f"Time ({name})", ylabel="Links above")
     left = numpy.zeros(len(rows))
     for number, (word, colour) in enumerate(SHARED):
         widths = 100 * numpy.array([shared[number] for _, _, shared in rows])
         in_all.barh(range(len(rows)), widths, left=left, height=0.8, color=colour, label=word)
         left += widths
-    in_all.set(ylim=(len(rows) - 0.5, -0.5), xlim=(0, 100), xlabel="Time that a link is used by (%)", yticks=[])
-    step = max(1, -(-len(rows) // 16))
+    in_all.set(ylim=(len(rows) - 0.5, -0.5), xlim=(0, 100), xlabel="Time that a link is used by … jobs (%)", yticks=[])
+    step = max(1, -(-len(rows) // 12))
     over_time.set_yticks(range(0, len(rows), step), [name for name, _, _ in rows[::step]], fontsize=9)
     for area in areas:
         area.grid(visible=False)

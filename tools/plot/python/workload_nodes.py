@@ -16,7 +16,7 @@ def draw(area, run, classes):
         draw_bars(area, run, classes, length)
     else:
         image = blended(run, classes)
-        area.imshow(image, extent=(0, run.ended / length, len(run.node_gpus), 0), aspect="auto", interpolation="none")
+        area.imshow(image, extent=(0, run.ended / length, len(run.node_gpus), 0), aspect="auto", interpolation="nearest")
     area.set(ylim=(max(1, len(run.node_gpus)), 0), xlim=(0, max(run.ended / length, 1e-9)), ylabel="Node")
     area.yaxis.get_major_locator().set_params(integer=True)
     area.grid(visible=False)

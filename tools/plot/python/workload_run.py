@@ -59,6 +59,13 @@ class Run:
     def gpus(self):
         return sum(self.node_gpus)
 
+    def runs_at_end(self):
+        """Of each job, whether it has nodes then."""
+        last = [-1.0] * len(self.jobs)
+        for stint in self.stints:
+            last[stint.job] = max(last[stint.job], stint.until)
+        return [until >= self.ended for until in last]
+
     def gpu_seconds(self):
         """That each job had."""
         had = [0.0] * len(self.jobs)

@@ -7,18 +7,23 @@ PLACE, OTHERS, ALONE = "#E69F00", "#D55E00", "#56B4E9"
 
 
 def names_of(run, rows):
-    return [workload_name(run.jobs[row["job"]]) for row in rows]
+    """With the number of a job where several have its name."""
+    names = [job.name for job in run.jobs]
+    twice = {name for name in (names[row["job"]] for row in rows) if names.count(name) > 1}
+    return [name_of(run.jobs[row["job"]], f" {row['job']}" if names[row["job"]] in twice else "") for row in rows]
 
 
-def workload_name(job):
+def name_of(job, number):
     name = job.name if len(job.name) <= 22 else job.name[:21] + "…"
-    return f"{name} ({job.gpus:g})"
+    return f"{name}{number} ({job.gpus:g})"
 
 
 def bars(area, names, parts, label):
     """A bar for each job, of parts one behind the other: (name, colour, values)."""
     left = [0.0] * len(names)
     for name, colour, values in parts:
+        if max(values) <= 0:
+            continue
         area.barh(range(len(names)), values, left=left, height=0.66, color=colour, label=name, edgecolor="white", linewidth=0.4)
         left = [start + value for start, value in zip(left, values)]
     area.set_yticks(range(len(names)), names, fontsize=9.5)
@@ -67,6 +72,24 @@ def draw_means(area, runs):
         area.text(both, place, f" {both:.2f}", va="center", fontsize=9.5)
     area.margins(x=0.08)
     look.legend_below(area, 3)
+
+
+def draw_data_means(area, runs):
+    """Of several runs: how long jobs wait for data and how much of it came from caches, on average of jobs by their GPUs."""
+    means = []
+    for run in runs:
+        weights = [run.jobs[row["job"]].gpus for row in run.data]
+        means.append([100 * sum(weight * value for weight, value in zip(weights, values)) / sum(weights)
+                      for values in ([row["fetching"] + row["preparing"] for row in run.data], [row["hits"] for row in run.data])])
+    for shift, value, colour, label in ((-0.2, 0, OTHERS, "time that jobs wait for data"), (0.2, 1, ALONE, "data from caches")):
+        drawn = area.barh([place + shift for place in range(len(runs))], [mean[value] for mean in means], height=0.36, color=colour,
+                          label=label)
+        area.bar_label(drawn, [f"{mean[value]:.1f} %" for mean in means], padding=3, fontsize=9.5)
+    area.set_yticks(range(len(runs)), [run.case for run in runs])
+    area.set(ylim=(len(runs) - 0.45, -0.55), xlim=(0, 108), xlabel="Average of jobs, by their GPUs (%)")
+    area.grid(axis="y", visible=False)
+    area.tick_params(axis="y", length=0)
+    look.legend_below(area, 2)
 
 
 def draw_data(areas, run):
