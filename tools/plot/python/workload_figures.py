@@ -112,7 +112,10 @@ def alone(key, runs, title=""):
             draw(area, those)
             return titled(figure, title)
     part = PARTS[key]
-    rows = [(part, run, run.case) for run in runs if part.there(run)][:MOST_ALIKE]
+    rows = [(part, run, run.case) for run in runs if part.there(run)]
+    if len(rows) > MOST_ALIKE:
+        title = f"{title} (the first {MOST_ALIKE} of {len(rows)} cases)".strip()
+        rows = rows[:MOST_ALIKE]
     if len(rows) == 1:
         rows = [(part, rows[0][1], "")]
     return strips(rows, title) if rows else None
@@ -126,7 +129,9 @@ def titled(figure, title):
 
 def cases(runs, title=""):
     """Several runs side by side."""
-    runs = runs[:MOST_CASES]
+    if len(runs) > MOST_CASES:
+        title = f"{title} (the first {MOST_CASES} of {len(runs)} cases)".strip()
+        runs = runs[:MOST_CASES]
     colours = look.PALETTE[:len(runs)]
     bars = bars_of(runs)
     mosaic = [["used", "used"], ["queue", "queue"], ["waits", "slowdowns"]] + [[key, key] for key, _, _ in bars]
