@@ -149,6 +149,8 @@ void put_data_picture(const DataOutcome& data, const JobList& jobs, const DataRu
     rows.push_back({{"job", job.value},
                     {"fetching", account.waiting_fetch / account.working},
                     {"preparing", account.waiting_cpu / account.working},
+                    {"working", account.working},
+                    {"read", account.read},
                     {"hits", account.hit_share()}});
   }
   json["data"] = rows;
@@ -168,7 +170,10 @@ void put_trainings_picture(const JobsRun& run, const JobList& jobs, const Fabric
   JsonValue rows = JsonValue::list();
   for (const auto& [job, pace] : trainings.paces()) {
     if (pace.best <= 0 || pace.alone <= 0) { continue; }
-    rows.push_back({{"job", job.value}, {"placement", pace.alone / pace.best}, {"others", pace.time / pace.alone}});
+    rows.push_back({{"job", job.value},
+                    {"best", pace.best},
+                    {"placement", pace.alone / pace.best},
+                    {"others", pace.time / pace.alone}});
   }
   json["trainings"] = rows;
   const FabricLoad load = fabric_load(run, jobs, fabric, trainings, kSpans);

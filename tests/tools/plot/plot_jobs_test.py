@@ -45,8 +45,9 @@ def trained_run(case):
     hours = {"work": 4.0, "checkpoints": 0.5, "work lost": 0.25, "failed, not yet seen": 0.125, "starting": 0.25, "down": 0.5, "idle": 3.0}
     links = {"width": 4000.0, "switches": [{"name": "leaf0", "links": 4, "busy": [0.5, 0.25], "busiest": 0.5, "shared": [0.5, 0.25, 0.25, 0]},
                                            {"name": "leaf1", "links": 4, "busy": [0.0, 0.0], "busiest": 0, "shared": [1, 0, 0, 0]}]}
-    return small_run(case, trainings=[{"job": 0, "placement": 1.25, "others": 1.5}], links=links, gpu_hours=hours, lost={"cables": 0.6},
-                     outages=[[3, 100, 900, "cables"]], data=[{"job": 1, "fetching": 0.25, "preparing": 0.125, "hits": 0.75}])
+    return small_run(case, trainings=[{"job": 0, "best": 900, "placement": 1.25, "others": 1.5}], links=links, gpu_hours=hours, lost={"cables": 0.6},
+                     outages=[[3, 100, 900, "cables"]],
+                     data=[{"job": 1, "fetching": 0.25, "preparing": 0.125, "hits": 0.75, "working": 7000, "read": 1e9}])
 
 
 def large_run():

@@ -1,11 +1,13 @@
 #include "tools/plot/workload_picture.hpp"
 
-#include <cmath>
+#include <stdexcept>
 
 #include <doctest/doctest.h>
 
+#include "models/experiments/scenario/scenario.hpp"
+#include "models/library/library.hpp"
 #include "sim/config/json_value.hpp"
-#include "tests/tools/cli/command_line_fixture.hpp"
+#include "tests/test_files.hpp"
 
 using namespace athanor;
 
@@ -16,8 +18,7 @@ JsonValue picture_of(const std::string& path, const std::string& name) {
   for (const Case& each : scenario.cases) {
     if (each.name == name) { return workload_picture(each, {}); }
   }
-  FAIL("no such case");
-  return {};
+  throw std::out_of_range(name);
 }
 
 double number(const JsonValue& list, std::size_t place) { return list.elements().at(place).number(); }

@@ -1,6 +1,7 @@
-"""What colour jobs of a workload have: by queue, user, name or size, whichever tells them apart best."""
+"""What colour jobs of a workload have: by queue, user, name, kind or size, whichever tells them apart best."""
 
 import dataclasses
+import re
 
 from matplotlib.patches import Patch
 
@@ -40,16 +41,20 @@ def shortened(name, most=28):
     return name if len(name) <= most else name[:most - 1] + "…"
 
 
+def key_of(job, word):
+    """`kind`: the name without a number at its end."""
+    return re.sub(r"[-_. ]*\d+$", "", job.name) if word == "kind" else getattr(job, word)
+
+
 def by(run, word, had):
-    sums = {}
-    for job, seconds in zip(run.jobs, had):
-        key = getattr(job, word)
+    sums, keys = {}, [key_of(job, word) for job in run.jobs]
+    for key, seconds in zip(keys, had):
         sums[key] = sums.get(key, 0) + seconds
     largest = sorted(sums, key=lambda key: (-sums[key], key))
     named = largest if len(largest) <= MOST else largest[:MOST - 1]
     place = {name: number for number, name in enumerate(named)}
     share = sum(sums[name] for name in named) / (sum(sums.values()) or 1)
-    return Classes(word, named, [place.get(getattr(job, word), len(named)) for job in run.jobs], len(named) < len(largest)), share
+    return Classes(word, named, [place.get(key, len(named)) for key in keys], len(named) < len(largest)), share
 
 
 def by_size(run):
@@ -60,7 +65,7 @@ def by_size(run):
 
 def classes_of(run):
     had = run.gpu_seconds()
-    words = ("name", "queue", "user") if len(run.jobs) <= MOST else ("queue", "user", "name")
+    words = ("name", "queue", "user") if len(run.jobs) <= MOST else ("queue", "user", "kind", "name")
     for word in words:
         classes, share = by(run, word, had)
         if (len(classes.names) > 1 or len(run.jobs) == 1) and share >= WELL_SEEN:

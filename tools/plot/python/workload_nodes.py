@@ -5,7 +5,7 @@ from matplotlib.collections import PolyCollection
 
 import workload_colours as colouring
 
-MOST_BARS = 3000
+MOST_BARS = 1500
 ROWS, COLUMNS = 256, 900  # of a picture, at most
 MOST_LINES = 48  # between domains
 

@@ -128,7 +128,8 @@ def of_rows(case, rows):
         if math.isfinite(job.started):
             stints.append(Stint(number, job.started, job.ended, places_of(row["nodes"])))
         if row.get("stall"):
-            data.append({"job": number, "fetching": float(row["stall"]), "preparing": 0.0, "hits": float(row["hits"])})
+            data.append({"job": number, "fetching": float(row["stall"]), "preparing": 0.0, "hits": float(row["hits"]),
+                         "working": job.ended - job.started if math.isfinite(job.ended) else 0.0, "read": 1.0})
     ended = max([job.ended for job in jobs if math.isfinite(job.ended)] + [job.submitted for job in jobs])
     for stint in stints:
         stint.until = max(stint.since, min(stint.until, ended))

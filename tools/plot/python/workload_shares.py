@@ -92,7 +92,7 @@ def draw(area, run, classes, values_of, frame_it):
     jobs = submitted(run)
     frame_it(area, max(values_of(jobs), default=1))
     right = area.get_xlim()[1]
-    if classes.word in ("queue", "user", "size") and classes.count() <= MOST_CLASSES:
+    if classes.word in ("queue", "user", "kind", "size") and classes.count() <= MOST_CLASSES:
         for number in range(classes.count()):
             of_class = [job for job, other in zip(run.jobs, classes.of_job) if other == number and job.submitted <= run.ended]
             line(area, of_class, values_of, right, color=classes.colour(number), linewidth=1.1)

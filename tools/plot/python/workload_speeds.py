@@ -56,14 +56,17 @@ def draw_trainings(area, run):
     look.legend_below(area, 3)
 
 
+def mean(values, weights):
+    return sum(weight * value for weight, value in zip(weights, values)) / (sum(weights) or 1)
+
+
 def draw_means(area, runs):
-    """Of several runs what a step takes, on average of all trainings by their GPUs."""
+    """Of several runs what a step takes, on average of all trainings as results have it: by the GPU hours of their work."""
     means = []
     for run in runs:
-        weights = [run.jobs[row["job"]].gpus for row in run.trainings]
-        means.append([sum(weight * value for weight, value in zip(weights, values)) / sum(weights)
-                      for values in ([row["placement"] for row in run.trainings],
-                                     [row["placement"] * row["others"] for row in run.trainings])])
+        weights = [run.jobs[row["job"]].gpus * row["best"] for row in run.trainings]
+        means.append([mean(values, weights) for values in ([row["placement"] for row in run.trainings],
+                                                           [row["placement"] * row["others"] for row in run.trainings])])
     bars(area, [run.case for run in runs],
          (("alone, on the first nodes", ALONE, [min(1, place) for place, _ in means]),
           ("by places", PLACE, [max(0, place - 1) for place, _ in means]),
@@ -75,18 +78,16 @@ def draw_means(area, runs):
 
 
 def draw_data_means(area, runs):
-    """Of several runs: how long jobs wait for data and how much of it came from caches, on average of jobs by their GPUs."""
-    means = []
-    for run in runs:
-        weights = [run.jobs[row["job"]].gpus for row in run.data]
-        means.append([100 * sum(weight * value for weight, value in zip(weights, values)) / sum(weights)
-                      for values in ([row["fetching"] + row["preparing"] for row in run.data], [row["hits"] for row in run.data])])
+    """Of several runs how long jobs wait for data, by their GPU hours, and how much of all data came from caches."""
+    means = [(mean([100 * (row["fetching"] + row["preparing"]) for row in run.data],
+                   [run.jobs[row["job"]].gpus * row["working"] for row in run.data]),
+              mean([100 * row["hits"] for row in run.data], [row["read"] for row in run.data])) for run in runs]
     for shift, value, colour, label in ((-0.2, 0, OTHERS, "time that jobs wait for data"), (0.2, 1, ALONE, "data from caches")):
-        drawn = area.barh([place + shift for place in range(len(runs))], [mean[value] for mean in means], height=0.36, color=colour,
+        drawn = area.barh([place + shift for place in range(len(runs))], [of_run[value] for of_run in means], height=0.36, color=colour,
                           label=label)
-        area.bar_label(drawn, [f"{mean[value]:.1f} %" for mean in means], padding=3, fontsize=9.5)
+        area.bar_label(drawn, [f"{of_run[value]:.1f} %" for of_run in means], padding=3, fontsize=9.5)
     area.set_yticks(range(len(runs)), [run.case for run in runs])
-    area.set(ylim=(len(runs) - 0.45, -0.55), xlim=(0, 108), xlabel="Average of jobs, by their GPUs (%)")
+    area.set(ylim=(len(runs) - 0.45, -0.55), xlim=(0, 108), xlabel="Share, of all jobs that read (%)")
     area.grid(axis="y", visible=False)
     area.tick_params(axis="y", length=0)
     look.legend_below(area, 2)
