@@ -122,6 +122,12 @@ void Timeline::span(Track track, std::string_view name, std::string_view categor
   end_event(arguments);
 }
 
+void Timeline::counter(ProcessId process, std::string_view name, Time when, Arguments values) {
+  begin_event("C", {process, 0}, name);
+  append_time(buffer_, "ts", when);
+  end_event(values);
+}
+
 void Timeline::close() {
   require(file_ != nullptr, "the timeline '{}' is closed already", path_);
   buffer_.append(std::string_view("\n]}\n"));

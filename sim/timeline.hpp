@@ -56,6 +56,9 @@ class Timeline {
   void span(Track track, std::string_view name, std::string_view category, Time begin, Time end,
             Arguments arguments = {});
 
+  /// What is counted from then on, in a graph of this name: a line for each argument, which are numbers.
+  void counter(ProcessId process, std::string_view name, Time when, Arguments values);
+
   /// Completes the file. Throws FileError when something could not be written. Nothing may be recorded afterwards.
   void close();
 

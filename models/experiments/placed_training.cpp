@@ -39,16 +39,22 @@ Workload on_endpoints(Workload workload, const std::vector<std::uint32_t>& endpo
   return workload;
 }
 
-/// How long the link that carries most is busy in a step.
-double busiest_link_seconds(const std::vector<CallTime>& calls, const std::vector<CallEstimate>& estimates) {
+/// How long each link is busy in a step.
+std::map<std::uint32_t, double> link_seconds(const std::vector<CallTime>& calls,
+                                             const std::vector<CallEstimate>& estimates) {
   std::map<std::uint32_t, double> busy;
   for (const CallTime& call : calls) {
     const CallEstimate& estimate = estimates[call.estimate];
     const double times = static_cast<double>(call.count) * seconds(estimate.time);
     for (const LinkShare& part : *estimate.shares) { busy[part.link] += part.share * times; }
   }
+  return busy;
+}
+
+/// The most of all links.
+double busiest_link_seconds(const std::vector<CallTime>& calls, const std::vector<CallEstimate>& estimates) {
   double most = 0;
-  for (const auto& [link, time] : busy) { most = std::max(most, time); }
+  for (const auto& [link, time] : link_seconds(calls, estimates)) { most = std::max(most, time); }
   return most;
 }
 
@@ -101,6 +107,10 @@ RepeatedStep PlacedTraining::beside_others(std::span<const std::uint32_t> links)
 
 Time PlacedTraining::with_stragglers(Time period) const {
   return athanor::with_stragglers(period, training_.setup.plan, training_.setup.compute);
+}
+
+std::map<std::uint32_t, double> PlacedTraining::busy_seconds() const {
+  return link_seconds(run_workload(workload_, estimates_, options()).calls, own_);
 }
 
 std::size_t PlacedTraining::remembered() const {

@@ -32,6 +32,9 @@ class PlacedTraining {
   RepeatedStep beside_others(std::span<const std::uint32_t> links);
   /// Who is met for the first time after this costs another run of the step.
   void forget_records() { records_ = {}; }
+  /// For how many seconds of a step it uses each link, in ascending order of links: how long the link's part of what is
+  /// sent takes at full rate. Simulates the step again.
+  std::map<std::uint32_t, double> busy_seconds() const;
   /// FLOPs of a step by the time that its busiest link is busy (Crux's intensity, FLOP/s).
   double intensity() const { return intensity_; }
   /// Numbers that it holds, some 16 bytes each.

@@ -7,11 +7,13 @@
 
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/shared_cluster_columns.hpp"
+#include "models/experiments/shared_cluster_picture.hpp"
 #include "models/experiments/shared_cluster_record.hpp"
 #include "models/experiments/table.hpp"
 #include "models/jobs/data/data_speed.hpp"
 #include "models/jobs/job_timeline.hpp"
 #include "models/jobs/nodes_of_cluster.hpp"
+#include "sim/config/json_value.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "topologies/cluster.hpp"
@@ -26,14 +28,14 @@ std::unique_ptr<TrainingSpeeds> SharedClusterExperiment::training_speeds(const J
 }
 
 JobsRun SharedClusterExperiment::simulate(const JobList& jobs, SpeedModel& speeds, const Platform& platform,
-                                          const RunOptions& options, std::optional<JobId> watched) const {
+                                          const RunOptions& options, const Kept& kept) const {
   const auto placement = workload_.placement->make(*workload_.nodes, jobs, platform.seed);
   const auto scheduler = workload_.scheduler->make(jobs, *workload_.nodes);
   JobsRules rules = workload_.rules;
   rules.seed = platform.seed;
-  rules.keep_allocations = options.per_job;
-  rules.keep_stints = options.timeline != nullptr;
-  rules.watched = watched;
+  rules.keep_allocations = options.per_job || kept.stints;
+  rules.keep_stints = kept.stints || options.timeline != nullptr;
+  rules.watched = kept.watched;
   return simulate_jobs(jobs, *workload_.nodes, *placement, *scheduler, speeds, rules, options.stop);
 }
 
@@ -106,7 +108,7 @@ JobHistory SharedClusterExperiment::history(std::string_view job, const Platform
   const Setup setup = set_up(platform, options);
   const JobList& jobs = *setup.jobs;
   const JobId id = job_called(job, jobs);
-  JobsRun done = simulate(jobs, *setup.speeds, platform, options, id);
+  JobsRun done = simulate(jobs, *setup.speeds, platform, options, {.watched = id, .stints = false});
   JobHistory history{id,
                      jobs.title(id),
                      static_cast<double>(gpu_milli_of(jobs.shape(id))) / Inventory::kWhole,
@@ -121,10 +123,24 @@ JobHistory SharedClusterExperiment::history(std::string_view job, const Platform
   return history;
 }
 
+JsonValue SharedClusterExperiment::picture(const Platform& platform, const RunOptions& options) const {
+  const Setup setup = set_up(platform, options);
+  const JobList& jobs = *setup.jobs;
+  const JobsRun done = simulate(jobs, *setup.speeds, platform, options, {.watched = {}, .stints = true});
+  const std::optional<DataOutcome> data = outcome_of(setup.data, jobs);
+  JsonValue json = picture_json(done, jobs, *workload_.nodes);
+  json["scheduler"] = variant();
+  json["placement"] = workload_.who_places();
+  json["seed"] = platform.seed;
+  if (data) { put_data_picture(*data, jobs, *workload_.data, json); }
+  if (setup.trained != nullptr) { put_trainings_picture(done, jobs, *platform.cluster->fabric, *setup.trained, json); }
+  return json;
+}
+
 std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
   const Setup setup = set_up(run.platform, run.options);
   const JobList& jobs = *setup.jobs;
-  const JobsRun done = simulate(jobs, *setup.speeds, run.platform, run.options);
+  const JobsRun done = simulate(jobs, *setup.speeds, run.platform, run.options, {});
   const std::optional<DataOutcome> data = outcome_of(setup.data, jobs);
   Record record = run.head;
   record.put(kWorkload, jobs_text());
@@ -138,7 +154,10 @@ std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
     record.per_job = job_lines(jobs, done, data ? &*data : nullptr,
                                fmt::format("{},{},", csv_field(run.head.string(kCase)), run.platform.seed));
   }
-  if (run.options.timeline != nullptr) { draw(done, jobs, *workload_.nodes, *run.options.timeline); }
+  if (run.options.timeline != nullptr) {
+    std::string left_out = draw(done, jobs, *workload_.nodes, *run.options.timeline);
+    if (!left_out.empty()) { record.remarks.push_back(std::move(left_out)); }
+  }
   record.effort = fmt::format("{} jobs, {} events", jobs.size(), done.events);
   return {record};
 }

@@ -31,13 +31,21 @@ class SharedClusterExperiment : public Experiment {
   explicit SharedClusterExperiment(WorkloadConfig workload) : workload_(std::move(workload)) {}
 
   const WorkloadConfig& workload() const { return workload_; }
+  /// What is kept of a run beside what options ask for.
+  struct Kept {
+    std::optional<JobId> watched;
+    bool stints = false;
+  };
   /// Throws Interrupted.
   JobsRun simulate(const JobList& jobs, SpeedModel& speeds, const Platform& platform, const RunOptions& options,
-                   std::optional<JobId> watched = {}) const;
+                   const Kept& kept) const;
 
   /// Of one job, by its name or number, or by "job 17": what happens to it, and what its time goes to.
   /// Throws UsageError where there is no such job, or several; Interrupted.
   JobHistory history(std::string_view job, const Platform& platform, const RunOptions& options) const;
+
+  /// What pictures of a run are drawn from: put_picture(). Throws Interrupted.
+  JsonValue picture(const Platform& platform, const RunOptions& options) const;
 
   std::string_view subject() const override { return "workload"; }
   std::string variant() const override { return workload_.scheduler_name; }
@@ -63,8 +71,8 @@ class SharedClusterExperiment : public Experiment {
   struct Setup {
     std::shared_ptr<const JobList> jobs;
     std::unique_ptr<SpeedModel> speeds;
-    const TrainingSpeeds* trained = nullptr;  ///< among the speeds; null: no job trains
-    const DataSpeed* data = nullptr;          ///< the same; null: none reads or writes
+    TrainingSpeeds* trained = nullptr;  ///< among the speeds; null: no job trains
+    const DataSpeed* data = nullptr;    ///< the same; null: none reads or writes
   };
   Setup set_up(const Platform& platform, const RunOptions& options) const;
   /// Requires trainings. Borrows the jobs.

@@ -88,6 +88,12 @@ TrainingSpeeds::Place& TrainingSpeeds::place(std::uint32_t training, const Alloc
   return place(training, endpoints_of(where));
 }
 
+TrainingSpeeds::LinkUse TrainingSpeeds::link_use(ActivityId activity, const Allocation& where) {
+  require(activity.value > 0, "links of a job that does not train");
+  const PlacedTraining& placed = *place(activities_.at(activity.value - 1).training, where).training;
+  return {seconds(placed.alone()), placed.busy_seconds()};
+}
+
 Time TrainingSpeeds::best(std::uint32_t training) {
   const auto known = best_.find(training);
   if (known != best_.end()) { return known->second; }

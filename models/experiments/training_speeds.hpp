@@ -69,6 +69,13 @@ class TrainingSpeeds final : public SpeedModel {
     return rules_.links == ContentionRules::Links::shared || others_->depends_on_others();
   }
 
+  /// What a step of a job takes there alone, in seconds, and of which links. Requires a job that trains.
+  struct LinkUse {
+    double step = 0;
+    std::map<std::uint32_t, double> busy;  ///< by link, seconds
+  };
+  LinkUse link_use(ActivityId activity, const Allocation& where);
+
   /// By job; none of those that never trained.
   const std::map<JobId, TrainingPace>& paces() const { return paces_; }
   std::uint64_t placements() const { return next_place_; }   ///< that were priced

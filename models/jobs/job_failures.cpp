@@ -35,6 +35,7 @@ void JobSimulation::lose(const FailureProcess::Failure& failure) {
     }
     standby_.lost(node, repaired, state_.inventory());
     push(repaired, Due::repair, node.value);
+    if (rules_.keep_stints) { run_.outages.push_back({node, state_.now(), repaired, failure.source}); }
   }
   for (const JobId job : jobs_on(failure.nodes)) { interrupt(job, failure.source, failure.nodes); }
 }

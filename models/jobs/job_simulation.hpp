@@ -61,7 +61,8 @@ class JobSimulation {
   /// A node that is cordoned, and repaired when nothing runs there any more.
   struct Draining {
     NodeId node;
-    bool too_often = false;  ///< it has been found to fail
+    bool too_often = false;    ///< it has been found to fail
+    std::uint32_t source = 0;  ///< that slowed it down when it was found
   };
 
   // What happens when (simulate_jobs.cpp).

@@ -31,7 +31,7 @@ bool JobSimulation::find(std::uint32_t part) {
     if (!standby_.cordon(node, state_.inventory())) { continue; }
     const bool too_often = by_itself && watch_.fails_too_often(node, state_.now());
     run_.cordoned += too_often ? 1 : 0;
-    draining_.push_back({node, too_often});
+    draining_.push_back({node, too_often, source});
     changed = true;
   }
   if (rules_.failures.checks->found == HealthChecks::Found::move) {
@@ -83,6 +83,7 @@ void JobSimulation::repair_drained() {
     if (drained.too_often) { failures_.replace(node, repaired); }
     standby_.drained(node, repaired);
     push(repaired, Due::repair, node.value);
+    if (rules_.keep_stints) { run_.outages.push_back({node, state_.now(), repaired, drained.source}); }
     return true;
   });
 }

@@ -72,6 +72,14 @@ struct FailureAccount {
                                     ///< what work took longer
 };
 
+/// A node that could not be used. Another failure may hit it meanwhile: then these overlap.
+struct Outage {
+  NodeId node;
+  WallTime since;
+  WallTime until;            ///< the repair, which may be beyond the end of the run
+  std::uint32_t source = 0;  ///< of JobsRun::failures
+};
+
 /// A job that still waits though nothing can happen any more, and why.
 struct StuckJob {
   JobId job;
@@ -86,6 +94,7 @@ struct JobsRun {
   std::vector<FailureAccount> failures;  ///< of each source
   std::uint64_t cordoned = 0;            ///< nodes taken out since they failed too often
   std::vector<JobStint> stints;          ///< in the order of their ends; kept where asked for
+  std::vector<Outage> outages;           ///< the same, in the order of their beginnings
   JobStory story;                        ///< of the job that is watched
   std::uint64_t events = 0;
 };
@@ -102,7 +111,7 @@ struct JobsRules {
   CheckpointRules checkpoints;
   FailureRules failures;
   std::uint64_t seed = 1;         ///< of failures
-  bool keep_stints = false;       ///< JobsRun::stints, and allocations
+  bool keep_stints = false;       ///< JobsRun::stints and outages, and allocations
   bool keep_allocations = false;  ///< JobOutcome::where
   std::optional<JobId> watched;   ///< of whom JobsRun::story tells
 };

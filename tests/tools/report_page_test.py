@@ -173,5 +173,11 @@ class Contents(Pages):
         for picture, times in (("Where the time of each step goes", 1), ("What each worker did when", 2)):
             self.assertEqual(len(re.findall(f'alt="{picture}"', text.read_text(encoding="utf-8"))), times, picture)
 
+    def test_of_workloads_it_draws_each_case_and_all_of_them_side_by_side(self):
+        text = self.report("jobs.html", "scenarios/jobs/backfill.json").read_text(encoding="utf-8")
+        self.assertEqual(len(re.findall('alt="What became of the jobs: ', text)), 3)
+        self.assertEqual(len(re.findall('alt="Workloads side by side"', text)), 1)
+        self.assertLess(len(text), 1_000_000)
+
 
 unittest.main(verbosity=2)

@@ -51,19 +51,6 @@ ExitCode plot_timeline(const PlotOptions& options, const Streams& streams) {
   return ExitCode::ok;
 }
 
-/// `athanor plot jobs JOBS.csv`: draws what `run --per-job` wrote.
-ExitCode plot_jobs(const PlotOptions& options, const Streams& streams) {
-  if (options.common.arguments.size() < 2) {
-    throw UsageError("plot: which jobs? Write the file of `athanor run --per-job FILE` after jobs");
-  }
-  const std::string& jobs = options.common.arguments[1];
-  if (!std::filesystem::exists(jobs)) { throw FileError(fmt::format("{}: no such file", jobs)); }
-  const std::string name = "jobs-" + std::filesystem::path(jobs).stem().string();
-  const std::string picture = picture_path(options.output, options.folder, name);
-  draw_file(options.common.library, streams, "plot_jobs.py", jobs, {"--output", picture}, jobs);
-  return ExitCode::ok;
-}
-
 ExitCode plot(const PlotOptions& options, const Streams& streams) {
   const std::vector<std::string>& arguments = options.common.arguments;
   const std::string& result = arguments[0];
@@ -81,13 +68,15 @@ void visit(OptionFields& fields, PlotOptions& options) {
   fields.written_file("output,o", options.output,
                       "of a schedule, topology, timeline or jobs: the picture, .svg, .png or .pdf");
   fields.text("figure", "KEY", options.figure,
-              "of a sweep: this key of its results, such as busbw_gbps; default: the time and its rate");
-  fields.text("title", "TEXT", options.title, "of a timeline: above the picture");
-  fields.texts("case", "NAME", options.scenario.cases, "of a topology: the case of the scenario");
+              "of a sweep: this key of its results, such as busbw_gbps; default: the time and its rate; of jobs: "
+              "nodes, levels, waits, hours, domains, trainings, data, links or cases alone");
+  fields.text("title", "TEXT", options.title, "of a timeline or jobs: above the picture");
+  fields.texts("case", "NAME", options.scenario.cases,
+               "of a topology or jobs: the case of the scenario; of jobs repeatable");
   fields.size("size", "SIZE", options.size,
               "of a topology: simulates the collective of so much and colours links by how busy they were");
   fields.texts("set", "/POINTER=VALUE", options.scenario.settings,
-               "of a topology: changes the scenario first; repeatable");
+               "of a topology or jobs: changes the scenario first; repeatable");
   visit(fields, options.schedule);
 }
 
@@ -95,7 +84,8 @@ Command plot_command() {
   return {
       .name = "plot",
       .summary = "draws results, sweeps, comparisons, the messages of an algorithm, a cluster, a timeline, or jobs",
-      .arguments = "RESULT.json | SWEEP.sqlite | schedule | topology SCENARIO | timeline TRACE.json | jobs JOBS.csv",
+      .arguments =
+          "RESULT.json | SWEEP.sqlite | schedule | topology SCENARIO | timeline TRACE.json | jobs SCENARIO|JOBS.csv",
       .explanation =
           "Draws what `athanor run --json=RESULT.json` wrote, a sweep (its file, or its --json) or what `athanor\n"
           "compare --json` wrote, as SVG and PNG, and prints the files' names. Or draws who sends what to whom in each "
@@ -106,9 +96,12 @@ Command plot_command() {
           "With --size its collective is simulated, and each link has the colour of its utilisation.\n"
           "Or draws what stages of a pipeline, or ranks of a trace, did when, from what run --trace wrote:\n"
           "  athanor plot timeline trace.json -o timeline.svg\n"
-          "Or draws when jobs of a workload ran where, GPUs in use, the queue, waits and slowdowns, from what run\n"
-          "--per-job wrote:\n"
-          "  athanor plot jobs jobs.csv -o jobs.svg\n"
+          "Or draws a workload, which it simulates: which job was where when, GPUs in use, the queue, waits, "
+          "slowdowns,\n"
+          "what GPU hours were, what places, others and data cost, how busy links were; several cases side by side. "
+          "Of\n"
+          "what run --per-job wrote it draws what can be known from that:\n"
+          "  athanor plot jobs scenarios/jobs/backfill.json -o jobs.svg\n"
           "With --json the messages are written, and drawn only where -o names a picture. Drawing needs a Python with\n"
           "matplotlib: ATHANOR_PYTHON, or the first that has it of python3 and /usr/bin/python3.\n",
       .example = "athanor plot result.json --out plots",

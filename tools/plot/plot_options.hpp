@@ -34,5 +34,7 @@ void visit(OptionFields& fields, PlotOptions& options);
 ExitCode plot_schedule(const PlotOptions& options, const Streams& streams);
 /// `athanor plot topology SCENARIO|PRESET`: draws the cluster.
 ExitCode plot_topology(const PlotOptions& options, const Streams& streams);
+/// `athanor plot jobs SCENARIO|JOBS.csv`: draws a workload.
+ExitCode plot_jobs(const PlotOptions& options, const Streams& streams);
 
 }  // namespace athanor

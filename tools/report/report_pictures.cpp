@@ -14,6 +14,7 @@
 #include "tools/cli/scenarios.hpp"
 #include "tools/plot/plot_schedule.hpp"
 #include "tools/plot/topology_use.hpp"
+#include "tools/plot/workload_picture.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -79,7 +80,10 @@ Json pictures_of(const Case& scenario_case, const RunOptions& options, std::vect
     return collective_pictures(platform, collective->setup(), simulation_options(platform, options));
   }
   const auto* training = scenario_case.as<TrainingExperiment>();
-  if (training == nullptr) { return {}; }
+  if (training == nullptr) {
+    Json jobs = workload_picture(scenario_case, options);
+    return jobs.is_null() ? Json() : Json{{"jobs", std::move(jobs)}};
+  }
   if (auto timeline = timeline_of(platform, *training, options)) {
     files.push_back(std::move(*timeline));
     return {{"timeline", files.back().path()}};

@@ -44,6 +44,49 @@ JobList random_jobs() {
   return list_of(jobs);
 }
 
+JobsRun run_with_stints(const JobList& jobs, const NodeList& nodes) {
+  JobsRules rules;
+  rules.keep_stints = true;
+  return run_of(jobs, nodes, "fifo", "{}", "best_fit", rules);
+}
+
+/// A timeline that has been written and read again.
+struct Drawn {
+  std::string left_out, text;
+
+  Drawn(const JobsRun& run, const JobList& jobs, const NodeList& nodes, std::size_t most = kMostStaysDrawn) {
+    const std::string path = (std::filesystem::temp_directory_path() / "athanor-job-timeline.json").string();
+    {
+      Timeline timeline(path);
+      left_out = draw(run, jobs, nodes, timeline, most);
+      timeline.close();
+    }
+    text = read_text_file(path);
+    std::filesystem::remove(path);
+  }
+
+  std::size_t spans(const std::string& category) const {
+    std::size_t count = 0;
+    for (const JsonValue& event : events()) {
+      if (event.string_at("ph") == "X" && event.string_at("cat") == category) { ++count; }
+    }
+    return count;
+  }
+
+  /// What a graph shows: times in microseconds, values.
+  std::vector<std::pair<double, double>> counted(const std::string& name, std::string_view unit) const {
+    std::vector<std::pair<double, double>> points;
+    for (const JsonValue& event : events()) {
+      if (event.string_at("ph") != "C" || event.string_at("name") != name) { continue; }
+      points.emplace_back(event.number_at("ts"), event["args"].number_at(unit));
+    }
+    return points;
+  }
+
+ private:
+  JsonValue::List events() const { return json_value_of(text).value()["traceEvents"].elements(); }
+};
+
 }  // namespace
 
 TEST_CASE("stints of a job are all the time that it had nodes, and no GPU has two jobs at once") {
@@ -82,22 +125,39 @@ TEST_CASE("a timeline has a span for each stint on each node, and ends where its
     for (const NodeShare& share : stint.where) { there.push_back(share.node); }
     expected += static_cast<std::size_t>(std::unique(there.begin(), there.end()) - there.begin());
   }
-  const std::string path = (std::filesystem::temp_directory_path() / "athanor-job-timeline.json").string();
-  {
-    Timeline timeline(path);
-    draw(run, jobs, nodes, timeline);
-    timeline.close();
-  }
-  const std::string text = read_text_file(path);
-  std::filesystem::remove(path);
-  std::size_t spans = 0;
-  for (std::size_t at = text.find("\"ph\":\"X\""); at != std::string::npos; at = text.find("\"ph\":\"X\"", at + 1)) {
-    ++spans;
-  }
-  CHECK(spans == expected);
+  const Drawn drawn(run, jobs, nodes);
+  CHECK(drawn.left_out.empty());
+  CHECK(drawn.spans("job") == expected);
+  CHECK(drawn.spans("failure") == run.outages.size());
   run.stints.front().until = 107_wall_d;
-  Timeline other(path);
-  CHECK_THROWS_WITH_AS(draw(run, jobs, nodes, other), doctest::Contains("horizon"), SimulationError);
-  other.close();
-  std::filesystem::remove(path);
+  CHECK_THROWS_WITH_AS(Drawn(run, jobs, nodes), doctest::Contains("horizon"), SimulationError);
+}
+
+TEST_CASE("graphs of a timeline change where the cluster's use does, and end with nothing") {
+  const JobList jobs = list_of({{0, 100, 8}, {0, 50, 8}, {10, 40, 8}});
+  const Drawn drawn(run_with_stints(jobs, equal_nodes(1, 8)), jobs, equal_nodes(1, 8));
+  const std::vector<std::pair<double, double>> used{{0, 8}, {190e6, 0}};
+  CHECK(drawn.counted("GPUs in use", "gpus") == used);
+  const std::vector<std::pair<double, double>> waiting{{0, 1}, {10e6, 2}, {100e6, 1}, {150e6, 0}, {190e6, 0}};
+  CHECK(drawn.counted("jobs waiting", "jobs") == waiting);
+}
+
+TEST_CASE("a timeline of more stays than it may have is by leaves, then by the whole cluster, then cut, and says so") {
+  std::vector<SmallJob> list;
+  for (int i = 0; i < 40; ++i) { list.push_back({i, 100, 32}); }
+  const JobList jobs = list_of(list);
+  NodeList nodes = equal_nodes(8, 8);
+  nodes.tiers.push_back({"leaf", IdVector<NodeId, std::uint32_t>(8), 2});
+  for (const NodeId node : nodes.nodes.ids()) { nodes.tiers[0].domains[node] = node.value / 4; }
+  const JobsRun run = run_with_stints(jobs, nodes);
+  const std::size_t of_nodes = Drawn(run, jobs, nodes).spans("job");
+  CHECK(of_nodes == 160);
+  const Drawn by_leaf(run, jobs, nodes, of_nodes - 1);
+  CHECK(by_leaf.left_out == "the trace has jobs by leaf: by node they would be more than 159 spans");
+  CHECK(by_leaf.spans("job") == 40);  // each on one leaf
+  CHECK(by_leaf.text.find("\"leaf 1\"") != std::string::npos);
+  const Drawn cut(run, jobs, nodes, 10);
+  CHECK(cut.spans("job") == 10);
+  CHECK(cut.left_out.find("by cluster") != std::string::npos);
+  CHECK(cut.left_out.find("still 40") != std::string::npos);
 }

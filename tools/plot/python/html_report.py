@@ -4,7 +4,7 @@
     html_report.py DATA.json --output REPORT.html
 
 DATA is what `athanor report` collects: {"title", "version", "figures": columns of results as they are declared, "inputs":
-[{"label", "scenario", "records", "pictures": by case {"use", "schedule", "timeline", "left_out"}, "figure": what sweeps
+[{"label", "scenario", "records", "pictures": by case {"use", "schedule", "timeline", "jobs", "left_out"}, "figure": what sweeps
 draw, "manifest"}], "comparison"}. Exit status: 0, 2 for a wrong command line, 4 for a file that cannot be read or written.
 """
 
@@ -44,6 +44,8 @@ import sweep_figures  # noqa: E402
 import timeline  # noqa: E402
 import topology  # noqa: E402
 import training_figures  # noqa: E402
+import workload_figures  # noqa: E402
+import workload_run  # noqa: E402
 
 MOST_FIGURES = 24
 PAGE = pathlib.Path(__file__).with_name("report_page.html")
@@ -78,6 +80,9 @@ def case_pictures(given):
         workers = timeline.workers_of(pathlib.Path(given["timeline"]))
         last = max(worker.end() for worker in workers)
         drawn += picture(plot_timeline.picture([workers], ["What each worker did when"], (0, last)), "What each worker did when")
+    if given.get("jobs"):
+        run = workload_run.of_json(given["jobs"])
+        drawn += picture(workload_figures.page(run, ""), f"What became of the jobs: {run.case or run.title}")
     if given.get("left_out"):
         drawn += f"<p>{html.escape(given['left_out'])}</p>"
     return drawn
@@ -104,6 +109,12 @@ def steps_picture(records):
     return picture(training_figures.breakdown_figure(steps, "Where the time of each step goes"), "Where the time of each step goes")
 
 
+def workloads_picture(pictures_of):
+    """Cases that are workloads, side by side; nothing where there are not several."""
+    runs = [workload_run.of_json(given["jobs"]) for given in pictures_of.values() if given.get("jobs")]
+    return picture(workload_figures.cases(runs), "Workloads side by side") if len(runs) > 1 else ""
+
+
 def sweep_pictures(records, declared, room, key):
     """The figures of a sweep, as long as there is room; none of one that varies nothing, or whose results have no time."""
     try:
@@ -116,7 +127,7 @@ def sweep_pictures(records, declared, room, key):
 def input_section(given, declared, room):
     records = [record for record in given["records"] if not isinstance(record.get("error"), dict)]
     failed = [record for record in given["records"] if isinstance(record.get("error"), dict)]
-    body = steps_picture(records)
+    body = steps_picture(records) + workloads_picture(given.get("pictures", {}))
     if any("parameters" in record for record in given["records"]):
         body += sweep_pictures(records, declared, room, given.get("figure")) + (report_tables.table(records, declared) if records else "")
     else:
