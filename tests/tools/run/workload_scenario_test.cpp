@@ -244,6 +244,19 @@ TEST_CASE("rows of a log that cannot be used are counted by reason, and the run 
   CHECK(done.says("2 of 3 rows are left out, the first in line 3: timestamp is no date"));
 }
 
+TEST_CASE("a scheduler that gives elastic jobs no other numbers of GPUs says so") {
+  const Folder folder;
+  const auto says = [&](const std::string& scheduler) {
+    const std::string file = folder.write(
+        "s.json", on_star(R"({"jobs": [{"gpus": 2, "duration": "1h", "elastic": {"to": 4}}], "scheduler": ")" +
+                          scheduler + R"("})"));
+    return athanor_run({"run", file}).says("gives elastic jobs the GPUs that they ask for");
+  };
+  CHECK(says("fifo"));
+  CHECK(!says("pollux"));
+  CHECK(!says("volcano"));
+}
+
 TEST_CASE("what a workload cannot do is refused by the option's name") {
   const Folder folder;
   const std::string file = folder.write("s.json", on_star(R"({"jobs": [{"gpus": 1, "duration": "1h"}]})"));

@@ -26,16 +26,11 @@ Allocation without(const Allocation& tasks, Allocation where) {
 }  // namespace
 
 void VolcanoScheduler::enqueue_all(const ClusterState& state) {
-  std::vector<std::size_t> order;
-  for (std::size_t queue = 0; queue < queues_.count(); ++queue) { order.push_back(queue); }
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return queues_.is_before(a, b); });
-  // Who is overdue does not depend on what it asks for.
-  const bool one_by_one = settings_.has(VolcanoPlugin::sla);
-  for (const std::size_t queue : order) {
+  for (const std::size_t queue : queues_.in_order()) {
     std::vector<JobId> let_in_now;
     pending_[queue].visit([&](Turn turn) {
       if (!votes_to_let_in(turn.job, state)) {
-        return one_by_one ? WaitingList::Next::job : WaitingList::Next::no_such;
+        return alike_differ_ ? WaitingList::Next::job : WaitingList::Next::no_such;
       }
       let_in_now.push_back(turn.job);
       let_in(turn.job);
@@ -103,8 +98,7 @@ void VolcanoScheduler::allocate_all(ClusterState& state) {
     const bool skipped = known.is_new || known.is_best_effort;
     if (!skipped && allocate(turn->job, state)) { started.push_back(turn->job); }
     const bool tried_in_vain = !skipped && known.phase == Phase::inqueue && !known.is_settled;
-    const bool alike_differ = settings_.has(VolcanoPlugin::sla) || list_.jobs[turn->job].is_elastic();
-    at->second.go_on(tried_in_vain && !alike_differ ? WaitingList::Next::no_such : WaitingList::Next::job);
+    at->second.go_on(tried_in_vain && !alike_differ_ ? WaitingList::Next::no_such : WaitingList::Next::job);
   }
   for (const JobId job : started) {
     inqueue_[jobs_[job].queue].remove(jobs_.turn(job), list_.jobs[job].shape);
@@ -241,7 +235,7 @@ bool VolcanoScheduler::may_evict(JobId job, Eviction eviction, const ClusterStat
 
 void VolcanoScheduler::evict_for_all(Eviction eviction, ClusterState& state) {
   std::optional<VolcanoVictims> victims;
-  for (std::size_t queue = 0; queue < queues_.count(); ++queue) {
+  for (const std::size_t queue : queues_.in_order()) {
     inqueue_[queue].visit([&](Turn turn) {
       const JobId job = turn.job;
       if (!may_evict(job, eviction, state)) { return WaitingList::Next::job; }

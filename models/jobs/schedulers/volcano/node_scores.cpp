@@ -115,13 +115,4 @@ double node_score(const Demand& demand, NodeId node, const Inventory& inventory,
   return score;
 }
 
-bool scores_differ(const Demand& demand, const NodeList& nodes, const VolcanoSettings& settings) {
-  const bool counted = std::any_of(nodes.nodes.begin(), nodes.nodes.end(), [](const Node& node) {
-    return node.cpu_milli != Node::kUnlimited || node.memory_mib != Node::kUnlimited;
-  });
-  const auto* binpack = settings.use_of(VolcanoPlugin::binpack);
-  const bool asks_gpus = demand.gpus > 0 || demand.gpu_milli > 0;
-  return counted || (binpack != nullptr && binpack->binpack.gpus > 0 && asks_gpus);
-}
-
 }  // namespace athanor

@@ -16,7 +16,4 @@ double nodeorder_score(const Demand& demand, NodeId node, const Inventory& inven
 /// The sum of both where they are plugins.
 double node_score(const Demand& demand, NodeId node, const Inventory& inventory, const VolcanoSettings& settings);
 
-/// Whether scores of such a task can differ from node to node.
-bool scores_differ(const Demand& demand, const NodeList& nodes, const VolcanoSettings& settings);
-
 }  // namespace athanor

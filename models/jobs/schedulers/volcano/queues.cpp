@@ -52,7 +52,7 @@ bool has_all(const Amounts& allocated, const AmountParts& deserved) {
 
 VolcanoQueues::VolcanoQueues(const VolcanoSettings& settings, const JobList& jobs)
     : by_weight_(settings.has(VolcanoPlugin::proportion)), by_capacity_(settings.has(VolcanoPlugin::capacity)) {
-  for (const VolcanoQueue& queue : settings.queues) { queues_.push_back({queue, {}, {}}); }
+  for (const VolcanoQueue& queue : settings.queues) { queues_.push_back({queue, {}, {}, {}}); }
   const auto known = [&](const std::string& name) {
     return std::any_of(queues_.begin(), queues_.end(), [&](const Queue& queue) { return queue.rules.name == name; });
   };
@@ -126,6 +126,13 @@ bool VolcanoQueues::is_before(std::size_t a, std::size_t b) const {
   const double first = share(a);
   const double second = share(b);
   return first != second ? first < second : a < b;
+}
+
+std::vector<std::size_t> VolcanoQueues::in_order() const {
+  std::vector<std::size_t> order;
+  for (std::size_t queue = 0; queue < queues_.size(); ++queue) { order.push_back(queue); }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return is_before(a, b); });
+  return order;
 }
 
 bool VolcanoQueues::is_overused(std::size_t queue) const {

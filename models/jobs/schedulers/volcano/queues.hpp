@@ -44,6 +44,8 @@ class VolcanoQueues {
   double share(std::size_t queue) const;
   /// Whether a queue's turn is before another's: by priority, then by share.
   bool is_before(std::size_t a, std::size_t b) const;
+  /// All of them, as their turns are at present.
+  std::vector<std::size_t> in_order() const;
   /// It has all that it deserves (proportion).
   bool is_overused(std::size_t queue) const;
   /// It may have so much more.

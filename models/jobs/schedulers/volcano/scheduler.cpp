@@ -22,19 +22,36 @@ bool keeps_overdue(const VolcanoSettings& settings) {
   return false;
 }
 
+bool has_limits(const Node& node) { return node.cpu_milli != Node::kUnlimited || node.memory_mib != Node::kUnlimited; }
+
+void add(const Node& node, Amounts& sum) {
+  const auto add_kind = [&](Amounts::Kind kind, std::uint32_t has) {
+    const bool unlimited = has == Node::kUnlimited || sum.of[kind] == Amounts::kUnlimited;
+    sum.of[kind] = unlimited ? Amounts::kUnlimited : sum.of[kind] + has;
+  };
+  add_kind(Amounts::cpu, node.cpu_milli);
+  add_kind(Amounts::memory, node.memory_mib);
+  add_kind(Amounts::gpu, std::uint32_t{node.gpus} * Inventory::kWhole);
+}
+
 double gpus(std::int64_t milli) { return static_cast<double>(milli) / Inventory::kWhole; }
 
 }  // namespace
 
-VolcanoScheduler::VolcanoScheduler(VolcanoSettings settings, const JobList& jobs)
+VolcanoScheduler::VolcanoScheduler(VolcanoSettings settings, const JobList& jobs, const NodeList& nodes)
     : settings_(std::move(settings)),
       list_(jobs),
       queues_(settings_, jobs),
       jobs_(settings_, queues_, jobs),
+      nodes_have_limits_(std::any_of(nodes.nodes.begin(), nodes.nodes.end(), has_limits)),
+      alike_differ_(settings_.has(VolcanoPlugin::sla) ||
+                    std::any_of(jobs.jobs.begin(), jobs.jobs.end(), [](const Job& job) { return job.is_elastic(); })),
       keeps_overdue_(keeps_overdue(settings_)),
       pending_(queues_.count()),
       inqueue_(queues_.count()),
-      running_by_priority_(queues_.count()) {}
+      running_by_priority_(queues_.count()) {
+  for (const Node& node : nodes.nodes) { add(node, all_nodes_); }
+}
 
 void VolcanoScheduler::enqueue(JobId job, const ClusterState& /*state*/) {
   if (jobs_[job].phase == Phase::running) { leave_nodes(job); }
@@ -121,18 +138,13 @@ bool VolcanoScheduler::is_overdue(JobId job, const ClusterState& state) const {
 }
 
 Amounts VolcanoScheduler::total(const ClusterState& state) const {
-  Amounts sum;
   const Inventory& inventory = state.inventory();
-  for (const NodeId id : inventory.nodes().nodes.ids()) {
-    if (!inventory.is_open(id)) { continue; }
-    const Node& node = inventory.nodes().nodes[id];
-    const auto add = [&](Amounts::Kind kind, std::uint32_t has) {
-      const bool unlimited = has == Node::kUnlimited || sum.of[kind] == Amounts::kUnlimited;
-      sum.of[kind] = unlimited ? Amounts::kUnlimited : sum.of[kind] + has;
-    };
-    add(Amounts::cpu, node.cpu_milli);
-    add(Amounts::memory, node.memory_mib);
-    add(Amounts::gpu, std::uint32_t{node.gpus} * Inventory::kWhole);
+  bool all_open = true;
+  for (const NodeId node : inventory.nodes().nodes.ids()) { all_open = all_open && inventory.is_open(node); }
+  if (all_open) { return all_nodes_; }
+  Amounts sum;
+  for (const NodeId node : inventory.nodes().nodes.ids()) {
+    if (inventory.is_open(node)) { add(inventory.nodes().nodes[node], sum); }
   }
   return sum;
 }
@@ -152,10 +164,9 @@ void VolcanoScheduler::schedule(ClusterState& state) {
 }
 
 void VolcanoScheduler::open(ClusterState& state) {
-  goes_on_ = false;
   release_holdings(state);
   total_ = total(state);
-  session_.emplace(settings_, state);
+  session_.emplace(settings_, nodes_have_limits_, state);
   for (const Holding& holding : holdings_) {
     session_->future().give_back(holding.where, state.jobs().shape(holding.shape));
   }
@@ -166,7 +177,7 @@ void VolcanoScheduler::open(ClusterState& state) {
 void VolcanoScheduler::close(ClusterState& state) {
   for (const auto& [job, placed] : kept_) { state.inventory().give_back(placed.on_free, jobs_.needed_shape(job)); }
   for (const auto& [queue, what] : pipelined_) { queues_.release(queue, what); }
-  next_session_ = goes_on_ || !new_jobs_.empty() ? state.now() + WallTime{1} : WallTime::max();
+  next_session_ = !new_jobs_.empty() ? state.now() + WallTime{1} : WallTime::max();
   for (const JobId job : new_jobs_) { jobs_[job].is_new = false; }
   for (const JobId job : settled_) { jobs_[job].is_settled = false; }
   kept_.clear();

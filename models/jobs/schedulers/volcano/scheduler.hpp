@@ -22,7 +22,7 @@ namespace athanor {
 class VolcanoScheduler final : public Scheduler {
  public:
   /// Borrows the jobs.
-  VolcanoScheduler(VolcanoSettings settings, const JobList& jobs);
+  VolcanoScheduler(VolcanoSettings settings, const JobList& jobs, const NodeList& nodes);
 
   void enqueue(JobId job, const ClusterState& state) override;
   void ended(JobId job, const ClusterState& state) override;
@@ -73,6 +73,9 @@ class VolcanoScheduler final : public Scheduler {
   const JobList& list_;
   VolcanoQueues queues_;
   VolcanoJobs jobs_;
+  Amounts all_nodes_;                 ///< what all nodes have
+  bool nodes_have_limits_ = false;    ///< of cores or memory
+  bool alike_differ_ = false;         ///< jobs that ask for the same may fare differently
   bool keeps_overdue_ = false;        ///< an overdue job keeps what it gets in a session
   std::vector<WaitingList> pending_;  ///< of each queue
   std::vector<WaitingList> inqueue_;  ///< the same
@@ -91,7 +94,6 @@ class VolcanoScheduler final : public Scheduler {
   std::vector<std::pair<JobId, TasksPlaced>> kept_;         ///< what jobs keep that do not begin
   std::vector<std::pair<std::size_t, Amounts>> pipelined_;  ///< what queues are taken to have
   std::map<JobId, Allocation> starting_;                    ///< elastic jobs that begin, with what they have so far
-  bool goes_on_ = false;                                    ///< the next session has something to do
   WallTime next_session_ = WallTime::max();
 };
 

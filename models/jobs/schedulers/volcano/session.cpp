@@ -22,6 +22,12 @@ Inventory& VolcanoSession::future() {
   return *future_;
 }
 
+bool VolcanoSession::scores_differ(const Demand& demand) const {
+  const auto* binpack = settings_.use_of(VolcanoPlugin::binpack);
+  const bool counts_gpus = binpack != nullptr && binpack->binpack.gpus > 0;
+  return nodes_have_limits_ || (counts_gpus && (demand.gpus > 0 || demand.gpu_milli > 0));
+}
+
 std::uint32_t VolcanoSession::room(NodeId node, const Demand& demand) const {
   const std::uint32_t now = state_.inventory().room(node, demand);
   return future_ && now > 0 ? std::min(now, future_->room(node, demand)) : now;
@@ -78,7 +84,7 @@ TasksPlaced VolcanoSession::place_by_policy(const Shape& shape, bool whole) {
 }
 
 void VolcanoSession::place_group(std::uint32_t group, const TaskGroup& tasks, TasksPlaced& placed) {
-  const bool by_score = scores_differ(tasks.each, state_.inventory().nodes(), settings_);
+  const bool by_score = scores_differ(tasks.each);
   std::uint32_t done = by_score ? fill_by_score(group, tasks, false, placed) : fill_in_order(group, tasks, placed);
   if (done == tasks.tasks || !future_) { return; }
   done += fill_by_score(group, {tasks.tasks - done, tasks.each}, true, placed);

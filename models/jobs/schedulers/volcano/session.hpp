@@ -22,7 +22,9 @@ struct TasksPlaced {
 /// plugin scores nodes.
 class VolcanoSession {
  public:
-  VolcanoSession(const VolcanoSettings& settings, ClusterState& state) : settings_(settings), state_(state) {}
+  /// `nodes_have_limits`: of cores or memory, by which scores may differ.
+  VolcanoSession(const VolcanoSettings& settings, bool nodes_have_limits, ClusterState& state)
+      : settings_(settings), nodes_have_limits_(nodes_have_limits), state_(state) {}
 
   /// What will be free; the same as what is free where nothing is being released.
   bool has_future() const { return future_.has_value(); }
@@ -42,6 +44,8 @@ class VolcanoSession {
     bool fits = false;
   };
 
+  /// Whether scores of such a task can differ from node to node.
+  bool scores_differ(const Demand& demand) const;
   std::uint32_t room(NodeId node, const Demand& demand) const;
   bool has_room_for_all(const TaskGroup& group) const;
   TasksPlaced place_by_policy(const Shape& shape, bool whole);
@@ -51,6 +55,7 @@ class VolcanoSession {
   void take(NodeId node, std::uint32_t group, const Demand& demand, bool of_future, TasksPlaced& placed);
 
   const VolcanoSettings& settings_;
+  bool nodes_have_limits_;
   ClusterState& state_;
   std::optional<Inventory> future_;
   std::vector<Candidate> candidates_;
