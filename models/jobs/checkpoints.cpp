@@ -34,7 +34,7 @@ void visit(Fields& fields, MemoryCheckpoints& memory) {
     fields.problem("persist", "conflict", "copies take longer to arrive than it is until the next ones",
                    "make \"interval\" at least as long");
   }
-  if (fields.has("group") && memory.group < memory.copies) {
+  if (memory.group > 0 && memory.group < memory.copies) {
     fields.problem("group", "conflict", "copies are on different nodes of a group",
                    "make \"group\" at least as large as \"copies\", or leave it out");
   }

@@ -87,6 +87,49 @@ bool ClusterState::replace_closed(JobId job) {
   return true;
 }
 
+bool ClusterState::drop_closed(JobId job, std::uint32_t least_gpus) {
+  const Shape& shape = jobs_.shape(job);
+  Allocation& where = running_[slots_[job]].where;
+  std::uint32_t left = 0;
+  for (const NodeShare& share : where) { left += inventory_.is_open(share.node) ? share.gpus.count() : 0; }
+  if (left < std::max(1U, least_gpus)) { return false; }
+  placement_.stopped(shape, where);
+  std::erase_if(where, [&](const NodeShare& share) {
+    if (inventory_.is_open(share.node)) { return false; }
+    inventory_.give_back(share, shape[share.group].each);
+    return true;
+  });
+  placement_.started(shape, where);
+  ++changes_;
+  return true;
+}
+
+bool ClusterState::grow(JobId job) {
+  const Shape& shape = jobs_.shape(job);
+  const Demand& demand = shape.front().each;
+  Allocation& where = running_[slots_[job]].where;
+  std::uint32_t missing = shape.front().tasks;
+  for (const NodeShare& share : where) { missing -= std::min(missing, share.tasks); }
+  Allocation more;
+  for (std::uint32_t tasks = std::min(missing, GpuSet::kMost); tasks > 0 && missing > 0;) {
+    const auto node = tightest(inventory_, demand, tasks);
+    if (!node) {
+      --tasks;
+      continue;
+    }
+    more.push_back(inventory_.share(*node, 0, demand, tasks));
+    inventory_.take(more.back(), demand);
+    missing -= tasks;
+    tasks = std::min(tasks, missing);
+  }
+  if (more.empty()) { return false; }
+  placement_.stopped(shape, where);
+  where.insert(where.end(), more.begin(), more.end());
+  placement_.started(shape, where);
+  ++changes_;
+  return true;
+}
+
 void ClusterState::stall(JobId job, bool stalled) {
   RunningJob& running = running_[slots_[job]];
   if (running.stalled == stalled) { return; }

@@ -69,6 +69,11 @@ class ClusterState {
   /// Gives a running job other nodes for those of its own that are closed: for each the fullest that has room. False:
   /// there are not enough, and nothing has changed.
   bool replace_closed(JobId job);
+  /// Leaves a running job, whose tasks have a GPU each, without what it has on closed nodes, if that is not all and at
+  /// least so many GPUs are left. False: nothing has changed.
+  bool drop_closed(JobId job, std::uint32_t least_gpus);
+  /// Gives such a job tasks up to as many as its shape has, on the fullest nodes that have room. False: there is none.
+  bool grow(JobId job);
   /// Takes a running job's nodes away: it has ended, or has to wait again.
   void stop(JobId job);
 

@@ -136,9 +136,10 @@ bool JobSimulation::release(JobId job) {
 bool JobSimulation::begin_elsewhere(JobId job) {
   if (rules_.failures.restart == Restart::in_place && state_.replace_closed(job)) {
     note_stint(job);
-    start_anew(job, works_[job].interval);
+    start_anew(job, works_[job].interval, true);
     return false;
   }
+  if (shrink(job)) { return true; }
   note(job, "gives its nodes back");
   lose_memory(job);
   leave(job);

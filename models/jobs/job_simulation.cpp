@@ -20,7 +20,7 @@ void JobSimulation::begin(JobId job) {
   start_anew(job, interval_of(rules, failures_.mttf(state_.running(job).where)));
 }
 
-void JobSimulation::start_anew(JobId job, WallTime interval) {
+void JobSimulation::start_anew(JobId job, WallTime interval, bool in_place) {
   JobOutcome& outcome = run_.outcomes[job];
   Work& work = works_[job];
   const bool again = outcome.starts++ > 0;
@@ -28,6 +28,7 @@ void JobSimulation::start_anew(JobId job, WallTime interval) {
   outcome.state = JobState::running;
   if (rules_.keep_allocations || rules_.keep_stints) { outcome.where = state_.running(job).where; }
   WallTime overhead = again ? rules_.restart_overhead : rules_.start_overhead;
+  if (in_place) { overhead = rules_.failures.in_place_overhead.value_or(overhead); }
   work.interval = interval;
   overhead += begin_work(job, overhead);
   work.slowed = work.progress.done().slowed;
@@ -158,6 +159,7 @@ void JobSimulation::leave(JobId job) {
   note_stint(job);
   account_gpus(job);
   work.on_nodes = false;
+  shrunk_.erase(job);
   work.due = 0;
   work.failure = 0;
   others_changed_ = true;

@@ -85,7 +85,7 @@ class JobSimulation {
   // What becomes of a job (job_simulation.cpp).
   void begin(JobId job);
   /// A job that has its nodes starts. `interval`: between its checkpoints.
-  void start_anew(JobId job, WallTime interval);
+  void start_anew(JobId job, WallTime interval, bool in_place = false);
   /// Its progress begins from what it has kept, after an overhead. What reading that again takes beside it.
   WallTime begin_work(JobId job, WallTime overhead);
   /// Asks how fast a running job goes on, and schedules what is due next.
@@ -137,10 +137,19 @@ class JobSimulation {
   void lose_memory(JobId job);
   /// What it has done falls back, and what that costs is noted by its cause. The work that is lost.
   WallTime fall_back(JobId job);
-  /// It begins again, or gives its nodes back: true.
+  /// It begins again, or not: it is given up. True as with begin_elsewhere(), and where it has ended.
   bool release(JobId job);
-  /// It goes on where it is, with other nodes for those that are closed; else it waits for nodes: true.
+  /// It goes on where it is, with other nodes for those that are closed or, if it is elastic, without them; else it
+  /// waits for nodes. True: it has fewer nodes, or none.
   bool begin_elsewhere(JobId job);
+
+  // What shrinks and grows again (job_resizes.cpp).
+  /// An elastic job goes on with what it has on nodes that are open. False: it does not.
+  bool shrink(JobId job);
+  /// Jobs that have shrunk get what there is.
+  void grow_back();
+  /// Its GPUs are what it has now.
+  void resize(JobId job);
 
   // What is slow (job_slowdowns.cpp).
   void slow_down(const FailureProcess::Failure& slow);
@@ -166,6 +175,7 @@ class JobSimulation {
   SlowNodes slow_;
   NodeWatch watch_;
   std::vector<Draining> draining_;
+  std::map<JobId, std::uint32_t> shrunk_;  ///< jobs that have less than they want, and the cause
   Dependencies dependencies_;
   IdVector<JobId, Work> works_;
   std::map<JobId, std::vector<NodeId>> lost_;  ///< nodes of jobs with checkpoints in memory, since they failed last

@@ -44,6 +44,7 @@ JobsRun JobSimulation::run(const std::stop_token& stop) {
     bool changed = take_events();
     changed = fail_parts() || changed;
     changed = submit_jobs() || changed;
+    if (changed && !shrunk_.empty()) { grow_back(); }
     pending_ = pending_ || changed || scheduler_.next_call(state_) <= next;
     if (pending_ && is_time_to_schedule()) { schedule(); }
     if (changed) { note_usage(); }

@@ -83,6 +83,20 @@ void check_failures(const WorkloadConfig& workload, Problems& problems) {
   }
 }
 
+void check_shrinking(const WorkloadConfig& workload, Problems& problems) {
+  if (!workload.rules.failures.shrink) { return; }
+  const auto& jobs = workload.jobs->jobs;
+  if (std::none_of(jobs.begin(), jobs.end(), [](const Job& job) { return job.is_elastic(); })) {
+    problems.add({"no-effect", "elastic jobs shrink, and none is", workload.place,
+                  R"(leave out "shrink", or write "elastic" of a job)"});
+  }
+  if (workload.scheduler->places_jobs()) {
+    problems.add({"no-effect",
+                  fmt::format("'{}' says itself how many GPUs jobs have after failures", workload.scheduler_name),
+                  workload.place, R"(leave out "shrink")"});
+  }
+}
+
 void check_retries(const WorkloadJobKind& job, const WorkloadConfig& workload, Problems& problems) {
   if (!job.retries || !workload.rules.failures.sources.empty()) { return; }
   problems.add({"no-effect", "a job is tried again, and nothing fails", job.place,
@@ -113,6 +127,7 @@ void check_dependencies(const WorkloadConfig& workload, Problems& problems) {
 void check(const WorkloadConfig& workload, Problems& problems) {
   const std::size_t before = problems.size();
   check_failures(workload, problems);
+  check_shrinking(workload, problems);
   check_dependencies(workload, problems);
   for (const WorkloadJob& job : workload.written) { check_retries(job, workload, problems); }
   if (workload.arrivals) {

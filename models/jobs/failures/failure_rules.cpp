@@ -123,6 +123,10 @@ void check_checks(Fields& fields, const FailureRules& rules) {
     fields.problem("sources", "no-effect", "a node that is slow is repaired when a check has found it, and none does",
                    R"(leave out its "repair", or write "checks")");
   }
+  if (rules.restart == Restart::requeue && (rules.in_place_overhead || rules.shrink)) {
+    fields.problem(rules.shrink ? "shrink" : "in_place_overhead", "no-effect", "no job begins again in place",
+                   R"(leave it out, or write "restart": "in_place")");
+  }
   const bool counted = any([](const FailureSource& source) { return source.what <= What::node; });
   if (rules.cordon && !counted) { fields.problem("cordon", "no-effect", "no node fails by itself", "leave it out"); }
 }
@@ -148,6 +152,10 @@ void visit(Fields& fields, FailureRules& rules) {
              {});
   fields.optional("restart", rules.restart, "How a job begins again that has failed",
                   {{"in_place", Restart::in_place}, {"requeue", Restart::requeue}});
+  fields.optional("in_place_overhead", rules.in_place_overhead,
+                  "Without progress, of one that begins again in place; absent: \"restart_overhead\"");
+  fields.optional("shrink", rules.shrink,
+                  "Elastic jobs go on with the GPUs that are left, and get others when there are some");
   fields.optional("spares", rules.spares, "Nodes, the last ones, that stand by for those that are lost");
   Ratio share{std::llround(rules.lemon_share * 1000), 1000};
   Ratio times{std::llround(rules.lemon_times * 1000), 1000};

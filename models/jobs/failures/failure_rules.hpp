@@ -74,6 +74,10 @@ struct FailureRules {
   RandomSpan detection;  ///< a job holds its nodes so long before anybody knows that it has failed, unless a check
                          ///< finds a node of it before
   Restart restart = Restart::in_place;
+  std::optional<WallTime> in_place_overhead = {};  ///< without progress, of one that begins again in place; none: as at
+                                                   ///< any other start
+  bool shrink = false;  ///< elastic jobs go on with what is left where nothing takes the place of lost nodes, and get
+                        ///< GPUs again when there are some
   std::uint32_t spares = 0;  ///< nodes, the last of all, that stand by for those that are lost
   double lemon_share = 0;    ///< of nodes ...
   double lemon_times = 1;    ///< ... that fail so many times as often as others

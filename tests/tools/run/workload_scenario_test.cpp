@@ -158,6 +158,11 @@ TEST_CASE("what cannot work of failures is refused") {
       {saving(R"("interval": "1h", "memory": {"interval": "1min", "copies": 3, "group": 2})"), "conflict", "group"},
       {saving(R"("interval": "1h", "memory": {"interval": "1min", "copies": 0})"), "out-of-range", "copies"},
       {saving(R"("interval": "1h", "memory": {})"), "missing-key", "interval"},
+      {failing(R"("between": "1d")", R"(, "shrink": true)"), "no-effect", "none is"},
+      {failing(R"("between": "1d")", R"(, "restart": "requeue", "in_place_overhead": "1s")"), "no-effect", "in place"},
+      {on_star(R"({"jobs": [{"gpus": 2, "elastic": {"to": 2}, "duration": "1h"}], "scheduler": "pollux",
+                   "failures": {"sources": [{"between": "1d"}], "shrink": true}})"),
+       "no-effect", "'pollux' says itself"},
       {saving(R"("restore": "1min")"), "no-effect", "no checkpoint"},
       {saving(R"("interval": "1h", "restore": "1min", "storage": "nas")"), "conflict", "reading"},
   };
