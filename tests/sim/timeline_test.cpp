@@ -49,6 +49,20 @@ TEST_CASE("a timeline holds what was recorded, in Chrome's trace event format") 
   CHECK(events[4]["args"] == json{{"bytes", 8}, {"to", "rank 1"}});
 }
 
+TEST_CASE("a timeline counts what is counted from then on") {
+  const ScratchFile file("athanor_timeline_counter.json");
+  Timeline timeline(file.path);
+  const ProcessId process = timeline.add_process("cluster");
+  timeline.counter(process, "jobs", 2_us, {{"running", 3}, {"waiting", 5}});
+  timeline.close();
+  const json event = events_of(file.path).back();
+  CHECK(event["ph"] == "C");
+  CHECK(event["pid"] == process.value);
+  CHECK(event["name"] == "jobs");
+  CHECK(event["ts"] == 2.0);
+  CHECK(event["args"] == json{{"running", 3}, {"waiting", 5}});
+}
+
 TEST_CASE("a timeline is UTF-8, whatever names there are") {
   const ScratchFile file("athanor_timeline_names.json");
   Timeline timeline(file.path);

@@ -43,7 +43,7 @@ def draw(areas, run):
         widths = 100 * numpy.array([shared[number] for _, _, shared in rows])
         in_all.barh(range(len(rows)), widths, left=left, height=0.8, color=colour, label=word)
         left += widths
-    in_all.set(ylim=(len(rows) - 0.5, -0.5), xlim=(0, 100), xlabel="Time that a link is used by … jobs (%)", yticks=[])
+    in_all.set(ylim=(len(rows) - 0.5, -0.5), xlim=(0, 100), xlabel="Time, by jobs on a link (%)", yticks=[])
     step = max(1, -(-len(rows) // 12))
     over_time.set_yticks(range(0, len(rows), step), [name for name, _, _ in rows[::step]], fontsize=9)
     for area in areas:
