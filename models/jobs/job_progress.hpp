@@ -49,7 +49,10 @@ class JobProgress {
   /// All that it has done.
   Amount done() const { return at_position(); }
   /// How long that takes where no node is slow.
-  WallTime unhindered() const { return done().time - done().slowed; }
+  WallTime unhindered() const {
+    const Amount all = done();
+    return all.time - all.slowed;
+  }
   /// What a new start goes on from.
   Amount kept() const { return position_ >= persist_ ? saved_ : saved_before_; }
   /// Loses what has not been kept; it has no nodes any more.
@@ -93,7 +96,8 @@ class JobProgress {
   Amount kept_in_memory() const;
   Amount at_position() const;
   Amount plus(Amount before, WallTime time) const {
-    return {before.work + speed_.work_in(time), before.time + time, before.slowed + time - share_.work_in(time)};
+    const WallTime slowed = share_ == Speed{} ? WallTime{} : time - share_.work_in(time);
+    return {before.work + speed_.work_in(time), before.time + time, before.slowed + slowed};
   }
 
   Speed speed_;

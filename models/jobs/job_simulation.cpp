@@ -186,6 +186,7 @@ void JobSimulation::account_gpus(JobId job) {
 void JobSimulation::account_useful(JobId job) { run_.outcomes[job].time.useful = works_[job].progress.unhindered(); }
 
 void JobSimulation::account_slowness(JobId job) {
+  if (slow_.never()) { return; }
   Work& work = works_[job];
   const WallTime slowed = work.progress.done().slowed - work.slowed;
   if (slowed == WallTime::zero()) { return; }

@@ -21,6 +21,8 @@ class SlowNodes {
   /// Borrows both.
   SlowNodes(const FailureRules& rules, const NodeList& nodes) : rules_(rules), nodes_(nodes), by_node_(nodes.count()) {}
 
+  /// Nothing has been slow so far.
+  bool never() const { return parts_.empty(); }
   /// A part begins to slow its nodes down. Events of these orders end that, and find it.
   void begin(const FailureProcess::Failure& slow, std::uint64_t end, std::uint64_t found);
   /// Whether an event of that order still holds for a part.
