@@ -72,8 +72,8 @@ struct Job {
   std::int32_t priority = 0;            ///< the higher the sooner, where a scheduler asks for it
   NameId application;                   ///< whose profile says how fast it works, and how long; "": none
   std::uint32_t batch = 0;              ///< of all its GPUs together; of an application
-  std::uint32_t least_gpus = 0;  ///< of an elastic job, whose tasks are alike: schedulers may give it fewer
-  std::uint32_t most_gpus = 0;   ///< or more than its shape says; 0: it is not elastic
+  std::uint32_t least_gpus = 0;         ///< of an elastic job, whose tasks are alike: schedulers may give it fewer
+  std::uint32_t most_gpus = 0;          ///< or more than its shape says; 0: it is not elastic
 
   bool is_elastic() const { return most_gpus > 0; }
   IoId io;
