@@ -117,6 +117,15 @@ void Inventory::set_free(NodeId node, GpuSet free) {
   state.free = free;
 }
 
+bool Inventory::has(const NodeShare& share, const Demand& demand) const {
+  if (room(share.node, demand) < share.tasks) { return false; }
+  if (demand.gpu_milli == 0) { return (share.gpus - free_gpus(share.node)).empty(); }
+  const std::uint32_t gpu = share.gpus.least();
+  if (room_on(share.node, gpu, demand) == 0) { return false; }
+  const std::uint8_t sliced = sliced_[states_[share.node].first_gpu + gpu];
+  return demand.slice == 0 || (mig_slice(demand.slice).at(share.first_eighth) & sliced) == 0;
+}
+
 void Inventory::take(const NodeShare& share, const Demand& demand) {
   State& state = states_[share.node];
   require((share.gpus - state.free).empty() || demand.gpu_milli > 0, "node {} does not have these GPUs",

@@ -62,7 +62,9 @@ class Inventory {
   /// lowest of those, and a slice where it leaves the most places. Requires room for them, and one task of those that
   /// share.
   NodeShare share(NodeId node, std::uint32_t group, const Demand& demand, std::uint32_t tasks) const;
-  /// Requires that the node has all of it.
+  /// Does the node have all of it, these GPUs and this place for a slice?
+  bool has(const NodeShare& share, const Demand& demand) const;
+  /// Requires that it has().
   void take(const NodeShare& share, const Demand& demand);
   void take(const Allocation& allocation, const Shape& shape);
   void give_back(const NodeShare& share, const Demand& demand);

@@ -19,9 +19,7 @@ bool retake(const Allocation& where, const Shape& shape, Inventory& inventory) {
   Allocation taken;
   for (const NodeShare& share : where) {
     const Demand& each = shape[share.group].each;
-    const bool free = each.gpu_milli > 0 ? inventory.free_milli(share.node, share.gpus.least()) >= each.gpu_milli
-                                         : (share.gpus - inventory.free_gpus(share.node)).empty();
-    if (!free || inventory.room(share.node, each) < share.tasks) {
+    if (!inventory.has(share, each)) {
       inventory.give_back(taken, shape);
       return false;
     }

@@ -10,6 +10,17 @@
 
 namespace athanor {
 
+namespace {
+
+bool has_slices(const JobList& jobs) {
+  return std::any_of(jobs.jobs.begin(), jobs.jobs.end(), [&](const Job& job) {
+    const Shape& shape = jobs.shape(job.shape);
+    return std::any_of(shape.begin(), shape.end(), [](const TaskGroup& group) { return group.each.slice > 0; });
+  });
+}
+
+}  // namespace
+
 struct Volcano final : SchedulerKind {
   static constexpr std::string_view kName = "volcano";
   static constexpr std::string_view kMeaning =
@@ -19,6 +30,11 @@ struct Volcano final : SchedulerKind {
   void visit(Fields& fields) override { athanor::visit(fields, settings); }
 
   Mistake refusal(const JobList& jobs) const override {
+    const bool evicts = settings.has(VolcanoAction::preempt) || settings.has(VolcanoAction::reclaim);
+    if (evicts && has_slices(jobs)) {
+      return {"not-simulated", "where in a GPU its slices are is not known where Volcano evicts tasks",
+              R"(leave out "preempt" and "reclaim", or "mig" of tasks)"};
+    }
     if (settings.queues.empty()) { return {}; }
     std::vector<std::string> known = {"default"};
     for (const VolcanoQueue& queue : settings.queues) {

@@ -113,3 +113,49 @@ TEST_CASE("a GPU that is split gets slices alone, and one that is shared is not 
   CHECK(inventory.room(NodeId{0}, small) == 0);
   CHECK(inventory.room(NodeId{0}, shared) == 9);
 }
+
+namespace {
+
+/// Jobs with whole GPUs, shares of them and, if wanted, slices.
+JobList mixed_jobs(bool slices) {
+  std::mt19937_64 random(11);
+  JobList jobs;
+  for (int i = 0; i < 300; ++i) {
+    Job job;
+    job.name = jobs.name("job " + std::to_string(i));
+    job.submitted = wall_seconds(static_cast<std::int64_t>(random() % 5000));
+    job.duration = job.expected = wall_seconds(1 + static_cast<std::int64_t>(random() % 300));
+    job.priority = static_cast<std::int32_t>(random() % 3);
+    Demand each = demand_of(static_cast<std::uint8_t>(1 + random() % kMigSlices.size()));
+    if (random() % 4 == 0 || !slices) { each = {.gpus = static_cast<std::uint16_t>(1 + random() % 2)}; }
+    if (random() % 6 == 0) { each = {.gpu_milli = 300}; }
+    job.shape = jobs.shape({{static_cast<std::uint32_t>(1 + random() % 3), each}});
+    jobs.jobs.push_back(job);
+  }
+  jobs.sort();
+  return jobs;
+}
+
+}  // namespace
+
+TEST_CASE("schedulers run jobs with slices to their end, those that take nodes away, too") {
+  const NodeList nodes = equal_nodes(3, 2);
+  const std::string evicting = R"({"actions": ["enqueue", "allocate", "preempt", "backfill"]})";
+  const std::vector<std::pair<std::string, std::string>> schedulers = {{"fifo", "{}"},
+                                                                       {"fifo", R"({"backfill": "greedy"})"},
+                                                                       {"fifo", R"({"backfill": "conservative"})"},
+                                                                       {"sjf", "{}"},
+                                                                       {"srtf", "{}"},
+                                                                       {"las", "{}"},
+                                                                       {"slurm", "{}"},
+                                                                       {"kubernetes", R"({"gang_timeout": "5min"})"},
+                                                                       {"volcano", "{}"},
+                                                                       {"volcano", evicting}};
+  for (const auto& [scheduler, keys] : schedulers) {
+    CAPTURE(scheduler);
+    CAPTURE(keys);
+    const JobsRun run = run_of(mixed_jobs(keys != evicting), nodes, scheduler, keys);
+    const auto completed = [](const JobOutcome& outcome) { return outcome.state == JobState::completed; };
+    CHECK(std::count_if(run.outcomes.begin(), run.outcomes.end(), completed) == 300);
+  }
+}

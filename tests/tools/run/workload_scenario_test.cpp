@@ -290,11 +290,15 @@ TEST_CASE("slices of GPUs: as many run at once as a GPU can be split into, and w
   CHECK(makespan(R"({"mig": "3g.40gb"})") == 4 * 3600);
   CHECK(makespan(R"({"mig": "4g.40gb"})") == 8 * 3600);
   CHECK(makespan(R"({"mig": "4g.40gb"}, {"mig": "3g.40gb"})") == 8 * 3600);
-  check_refused(
-      folder, {{on_a100(R"({"mig": "1g.5gb"})"), "no-slice", "1g.10gb, 1g.20gb"},
-               {on_a100(R"({"mig": "1g.10gb", "gpu_milli": 100})"), "conflict", "gpu_milli"},
-               {on_a100(R"({"mig": "1g.10gb", "gpus": 2})"), "conflict", "no others"},
-               {on_star(R"({"jobs": [{"tasks": [{"mig": "1g.10gb"}], "duration": "1h"}]})"), "no-slice", "GPU: none"}});
+  check_refused(folder,
+                {{on_a100(R"({"mig": "1g.5gb"})"), "no-slice", "1g.10gb, 1g.20gb"},
+                 {on_a100(R"({"mig": "1g.10gb", "gpu_milli": 100})"), "conflict", "gpu_milli"},
+                 {on_a100(R"({"mig": "1g.10gb", "gpus": 2})"), "conflict", "no others"},
+                 {on_star(R"({"jobs": [{"tasks": [{"mig": "1g.10gb"}], "duration": "1h"}]})"), "no-slice", "GPU: none"},
+                 {R"({"cluster": {"node": "DGX-A100"}, "workload": {
+              "jobs": [{"duration": "1h", "tasks": [{"mig": "1g.10gb"}]}],
+              "scheduler": {"kind": "volcano", "actions": ["enqueue", "allocate", "preempt"]}}})",
+                  "not-simulated", "slices"}});
 }
 
 TEST_CASE("nodes of several kinds: jobs get the GPUs that they may have, and are as fast as the slowest of them") {
