@@ -70,13 +70,13 @@ PlacedTraining::PlacedTraining(const Training& training, const Workload& workloa
   most_ = most_at_once(workload_, estimates_);
   demand_ = link_demand(estimates_, most_);
   check(workload_);
-  const std::vector<CallTime> calls = run();
+  run();
   for (const auto& worker : records_) {
     for (const OperationRecord& each : worker) { alone_ = std::max(alone_, each.end); }
   }
   const ParallelPlan& plan = training_.setup.plan;
   const double flops = model_flops(training_.setup.model, plan.sequence) * plan.global_batch;
-  intensity_ = flops / std::max(1e-12, busiest_link_seconds(calls, own_));
+  intensity_ = flops / std::max(1e-12, busiest_link_seconds(calls_, own_));
 }
 
 WorkloadOptions PlacedTraining::options() const {
@@ -88,12 +88,12 @@ WorkloadOptions PlacedTraining::options() const {
 }
 
 /// A step, whose records are kept.
-std::vector<CallTime> PlacedTraining::run() {
+void PlacedTraining::run() {
   const WorkloadOptions own = options();
   WorkloadRunner alone(workload_, estimates_, own);
   alone.run();
   records_ = alone.records();
-  return alone.calls();
+  calls_ = alone.calls();
 }
 
 RepeatedStep PlacedTraining::beside_others(std::span<const std::uint32_t> links) {
@@ -109,9 +109,7 @@ Time PlacedTraining::with_stragglers(Time period) const {
   return athanor::with_stragglers(period, training_.setup.plan, training_.setup.compute);
 }
 
-std::map<std::uint32_t, double> PlacedTraining::busy_seconds() const {
-  return link_seconds(run_workload(workload_, estimates_, options()).calls, own_);
-}
+std::map<std::uint32_t, double> PlacedTraining::busy_seconds() const { return link_seconds(calls_, own_); }
 
 std::size_t PlacedTraining::remembered() const {
   std::size_t numbers = demand_.size();

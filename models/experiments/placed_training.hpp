@@ -33,7 +33,7 @@ class PlacedTraining {
   /// Who is met for the first time after this costs another run of the step.
   void forget_records() { records_ = {}; }
   /// For how many seconds of a step it uses each link, in ascending order of links: how long the link's part of what is
-  /// sent takes at full rate. Simulates the step again.
+  /// sent takes at full rate.
   std::map<std::uint32_t, double> busy_seconds() const;
   /// FLOPs of a step by the time that its busiest link is busy (Crux's intensity, FLOP/s).
   double intensity() const { return intensity_; }
@@ -43,7 +43,7 @@ class PlacedTraining {
  private:
   const Training& training_;
   WorkloadOptions options() const;
-  std::vector<CallTime> run();
+  void run();
 
   const Workload& workload_;
   std::stop_token stop_;
@@ -53,6 +53,7 @@ class PlacedTraining {
   std::vector<LinkDemand> demand_;
   Time alone_;
   double intensity_ = 0;
+  std::vector<CallTime> calls_;                           ///< of a step
   Records records_;                                       ///< of a step; empty: forgotten
   std::map<std::vector<bool>, ContestedStep> contested_;  ///< by estimate, whether others may meet its calls
 };

@@ -1,6 +1,7 @@
 #include "models/jobs/peer_copies.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace athanor {
 
@@ -23,10 +24,12 @@ Group group_of(std::size_t node, std::size_t nodes, const MemoryCheckpoints& mem
 
 bool copies_survive(const MemoryCheckpoints& memory, const Allocation& where, const std::vector<NodeId>& lost) {
   std::vector<NodeId> nodes;
+  std::set<NodeId> seen;
   for (const NodeShare& share : where) {
-    if (std::find(nodes.begin(), nodes.end(), share.node) == nodes.end()) { nodes.push_back(share.node); }
+    if (seen.insert(share.node).second) { nodes.push_back(share.node); }
   }
-  const auto is_lost = [&](NodeId node) { return std::find(lost.begin(), lost.end(), node) != lost.end(); };
+  const std::set<NodeId> all_lost(lost.begin(), lost.end());
+  const auto is_lost = [&](NodeId node) { return all_lost.contains(node); };
   for (std::size_t node = 0; node < nodes.size(); ++node) {
     if (!is_lost(nodes[node])) { continue; }
     const Group group = group_of(node, nodes.size(), memory);
