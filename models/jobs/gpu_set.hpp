@@ -57,4 +57,7 @@ class GpuSet {
   std::uint64_t words_[2] = {0, 0};
 };
 
+/// NICs of one node, likewise.
+using NicSet = GpuSet;
+
 }  // namespace athanor

@@ -33,8 +33,9 @@ Inventory::Inventory(const NodeList& nodes, const JobList& jobs) : nodes_(&nodes
   for (const NodeId id : nodes.nodes.ids()) {
     const Node& node = nodes.nodes[id];
     require(node.gpus <= GpuSet::kMost, "node {} has {} GPUs", id.value, node.gpus);
+    require(node.nics <= NicSet::kMost, "node {} has {} NICs", id.value, node.nics);
     most[node.gpu_type] = std::max<std::uint32_t>(most[node.gpu_type], node.gpus);
-    states_[id] = {GpuSet::first(node.gpus), gpus, node.cpu_milli, node.memory_mib, 0, node.nics};
+    states_[id] = {GpuSet::first(node.gpus), gpus, node.cpu_milli, node.memory_mib, 0, NicSet::first(node.nics)};
     gpus += node.gpus;
   }
   milli_.assign(gpus, kWhole);
@@ -59,7 +60,7 @@ std::uint32_t Inventory::room(NodeId node, const Demand& demand) const {
   std::uint32_t room = times(state.free.count(), demand.gpus);
   room = std::min(room, times(state.cpu_milli, demand.cpu_milli));
   room = std::min(room, times(state.memory_mib, demand.memory_mib));
-  room = std::min(room, times(state.nics, demand.nics));
+  room = std::min(room, times(state.nics.count(), demand.nics));
   if (demand.gpu_milli > 0 && room > 0) {
     std::uint32_t shared = 0;
     for (std::uint32_t gpu = 0; gpu < nodes_->nodes[node].gpus; ++gpu) { shared += room_on(node, gpu, demand); }
@@ -84,6 +85,7 @@ std::optional<NodeId> Inventory::next(std::uint16_t type, std::uint32_t free, No
 
 NodeShare Inventory::share(NodeId node, std::uint32_t group, const Demand& demand, std::uint32_t tasks) const {
   NodeShare share{node, group, tasks, {}};
+  share.nics = free_nics(node).lowest(demand.nics * tasks);
   if (demand.gpu_milli == 0) {
     share.gpus = free_gpus(node).lowest(demand.gpus * tasks);
     return share;
@@ -118,7 +120,7 @@ void Inventory::set_free(NodeId node, GpuSet free) {
 }
 
 bool Inventory::has(const NodeShare& share, const Demand& demand) const {
-  if (room(share.node, demand) < share.tasks) { return false; }
+  if (room(share.node, demand) < share.tasks || !(share.nics - free_nics(share.node)).empty()) { return false; }
   if (demand.gpu_milli == 0) { return (share.gpus - free_gpus(share.node)).empty(); }
   const std::uint32_t gpu = share.gpus.least();
   if (room_on(share.node, gpu, demand) == 0) { return false; }
@@ -148,7 +150,9 @@ void Inventory::take(const NodeShare& share, const Demand& demand) {
   set_free(share.node, free);
   state.cpu_milli = less(state.cpu_milli, demand.cpu_milli * share.tasks);
   state.memory_mib = less(state.memory_mib, demand.memory_mib * share.tasks);
-  state.nics = static_cast<std::uint16_t>(state.nics - demand.nics * share.tasks);
+  require(share.nics.count() == demand.nics * share.tasks && (share.nics - state.nics).empty(),
+          "node {} does not have these {} NICs", share.node.value, share.nics.count());
+  state.nics = state.nics - share.nics;
   state.tasks += share.tasks;
 }
 
@@ -169,7 +173,7 @@ void Inventory::give_back(const NodeShare& share, const Demand& demand) {
   set_free(share.node, free);
   state.cpu_milli = more(state.cpu_milli, demand.cpu_milli * share.tasks);
   state.memory_mib = more(state.memory_mib, demand.memory_mib * share.tasks);
-  state.nics = static_cast<std::uint16_t>(state.nics + demand.nics * share.tasks);
+  state.nics = state.nics | share.nics;
   state.tasks -= share.tasks;
 }
 

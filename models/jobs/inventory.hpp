@@ -19,6 +19,7 @@ struct NodeShare {
   std::uint32_t tasks = 0;
   GpuSet gpus;  ///< all of them theirs; of a task that shares one: that one, and a share has a single task
   std::uint8_t first_eighth = 0;  ///< of that GPU, of a slice
+  NicSet nics = {};               ///< that they have to themselves
 };
 
 /// Where the tasks of a job are.
@@ -38,6 +39,8 @@ class Inventory {
   GpuSet free_gpus(NodeId node) const { return states_[node].free; }
   /// What is left of one GPU, in thousandths.
   std::uint16_t free_milli(NodeId node, std::uint32_t gpu) const { return milli_[states_[node].first_gpu + gpu]; }
+  /// NICs that no task has to itself.
+  NicSet free_nics(NodeId node) const { return states_[node].nics; }
   std::uint32_t free_cpu_milli(NodeId node) const { return states_[node].cpu_milli; }
   std::uint32_t free_memory_mib(NodeId node) const { return states_[node].memory_mib; }
   /// Does it take tasks?
@@ -58,9 +61,9 @@ class Inventory {
   /// The most GPUs of a node of this type.
   std::uint32_t most_gpus(std::uint16_t type) const { return static_cast<std::uint32_t>(by_free_[type].size()) - 1; }
 
-  /// Tasks on a node with the lowest of its free GPUs; a task that shares one gets the fullest on which it fits, the
-  /// lowest of those, and a slice where it leaves the most places. Requires room for them, and one task of those that
-  /// share.
+  /// Tasks on a node with the lowest of its free GPUs and NICs; a task that shares one gets the fullest on which it
+  /// fits, the lowest of those, and a slice where it leaves the most places. Requires room for them, and one task of
+  /// those that share.
   NodeShare share(NodeId node, std::uint32_t group, const Demand& demand, std::uint32_t tasks) const;
   /// Does the node have all of it, these GPUs and this place for a slice?
   bool has(const NodeShare& share, const Demand& demand) const;
@@ -81,7 +84,7 @@ class Inventory {
     std::uint32_t cpu_milli = 0;
     std::uint32_t memory_mib = 0;
     std::uint32_t tasks = 0;
-    std::uint16_t nics = 0;
+    NicSet nics;
     bool open = true;
   };
   std::uint32_t room_on(NodeId node, std::uint32_t gpu, const Demand& demand) const;

@@ -11,6 +11,17 @@ namespace athanor {
 
 using NodeId = Id<struct NodeTag>;
 
+/// Which GPUs and NICs of a node hang on which of its PCIe switches and sockets; those without a switch on one of their
+/// socket's own. Numbers count from 0 on each node.
+struct NodeDevices {
+  std::vector<std::uint8_t> switch_of_gpu;
+  std::vector<std::uint8_t> socket_of_gpu;
+  std::vector<std::uint8_t> switch_of_nic;
+  std::vector<std::uint8_t> socket_of_nic;
+
+  auto operator<=>(const NodeDevices&) const = default;
+};
+
 /// What is to be had on a node when nothing runs there.
 struct Node {
   static constexpr std::uint32_t kUnlimited = std::numeric_limits<std::uint32_t>::max();
@@ -18,6 +29,7 @@ struct Node {
   std::uint16_t gpu_type = 0;             ///< index of NodeList::gpu_types
   std::uint16_t gpus = 0;                 ///< at most GpuSet::kMost
   std::uint16_t nics = 0;                 ///< that jobs may ask for beside GPUs
+  std::uint16_t devices = 0;              ///< index of NodeList::devices
   std::uint32_t cpu_milli = kUnlimited;   ///< thousandths of a core
   std::uint32_t memory_mib = kUnlimited;  ///< MiB
 };
@@ -34,6 +46,7 @@ struct NodeList {
   IdVector<NodeId, Node> nodes;
   std::vector<std::string> names;      ///< of each node; empty: they are called by their numbers
   std::vector<std::string> gpu_types;  ///< at least one where a node has GPUs
+  std::vector<NodeDevices> devices;    ///< of nodes that are alike; empty: nobody knows
   std::vector<NodeTier> tiers;         ///< from near to far; a domain of a tier lies in one domain of the next
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(nodes.size()); }

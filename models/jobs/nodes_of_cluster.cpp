@@ -103,6 +103,61 @@ std::vector<std::vector<VertexId>> devices_by_node(const Cluster& cluster, std::
   return devices;
 }
 
+/// Numbers of what hangs on what in a node.
+class DeviceFinder {
+ public:
+  explicit DeviceFinder(const Fabric& fabric) : fabric_(fabric) {}
+
+  NodeDevices find(const std::vector<VertexId>& of_node, std::uint32_t nics) {
+    NodeDevices found;
+    switches_.clear();
+    sockets_.clear();
+    for (const VertexKind kind : {VertexKind::gpu, VertexKind::nic}) {
+      for (const VertexId device : of_node) {
+        const bool is_gpu = kind == VertexKind::gpu;
+        if (fabric_.vertex(device).kind != kind || (!is_gpu && found.switch_of_nic.size() == nics)) { continue; }
+        const VertexId above = up(device, {VertexKind::pcie_switch, VertexKind::cpu});
+        const VertexId socket = up(above, {VertexKind::cpu});
+        (is_gpu ? found.switch_of_gpu : found.switch_of_nic).push_back(number_of(above, switches_));
+        (is_gpu ? found.socket_of_gpu : found.socket_of_nic).push_back(number_of(socket, sockets_));
+      }
+    }
+    return found;
+  }
+
+ private:
+  /// The first of these kinds, in their order, that a device is connected to; itself where there is none.
+  VertexId up(VertexId device, std::initializer_list<VertexKind> kinds) const {
+    const Fabric::OutLinks out = fabric_.out(device);
+    for (const VertexKind kind : kinds) {
+      if (fabric_.vertex(device).kind == kind) { return device; }
+      for (std::uint32_t l = out.first; l < out.first + out.count; ++l) {
+        if (fabric_.vertex(fabric_.target(LinkId{l})).kind == kind) { return fabric_.target(LinkId{l}); }
+      }
+    }
+    return device;
+  }
+
+  static std::uint8_t number_of(VertexId device, std::map<VertexId, std::uint8_t>& known) {
+    return known.try_emplace(device, static_cast<std::uint8_t>(known.size())).first->second;
+  }
+
+  const Fabric& fabric_;
+  std::map<VertexId, std::uint8_t> switches_;
+  std::map<VertexId, std::uint8_t> sockets_;
+};
+
+void find_devices(const Cluster& cluster, const std::vector<std::vector<VertexId>>& by_node, NodeList& list) {
+  DeviceFinder finder(*cluster.fabric);
+  std::map<NodeDevices, std::uint16_t> known;
+  for (const NodeId node : list.nodes.ids()) {
+    NodeDevices devices = finder.find(by_node[node.value], list.nodes[node].nics);
+    const auto [at, fresh] = known.try_emplace(devices, static_cast<std::uint16_t>(known.size()));
+    if (fresh) { list.devices.push_back(std::move(devices)); }
+    list.nodes[node].devices = at->second;
+  }
+}
+
 }  // namespace
 
 IdVector<NodeId, std::vector<std::uint32_t>> endpoints_by_node(const Cluster& cluster) {
@@ -150,6 +205,7 @@ NodeList nodes_of(const Cluster& cluster) {
     list.nodes[node].nics =
         static_cast<std::uint16_t>(std::count_if(devices[node.value].begin(), devices[node.value].end(), is_nic));
   }
+  if (!known.empty()) { find_devices(cluster, devices, list); }
   std::vector<std::optional<VertexId>> first;
   for (const auto& of_node : devices) { first.push_back(first_switch(of_node, cluster)); }
   list.tiers = TierFinder(cluster, std::move(first)).find();

@@ -39,7 +39,9 @@ void replace(NodeList& nodes, NodeList of_file, const WorkloadNodes& details, Pr
       return;
     }
     node.nics = nodes.nodes[id].nics;
+    node.devices = nodes.nodes[id].devices;
   }
+  of_file.devices = std::move(nodes.devices);
   of_file.tiers = std::move(nodes.tiers);
   nodes = std::move(of_file);
 }

@@ -21,6 +21,7 @@ constexpr PlacementEntry (*kPlacements[])() = {
     placement_entry_of<struct Fgd>,                // fgd
     placement_entry_of<struct TopologyPlacement>,  // topology
     placement_entry_of<struct GpuPartitions>,      // gpu_partitions
+    placement_entry_of<struct JointDevices>,       // joint_devices
 };
 
 const std::vector<PlacementEntry>& placements() {

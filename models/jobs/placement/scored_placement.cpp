@@ -37,6 +37,7 @@ bool ScoredPlacement::place_group(std::uint32_t group, const TaskGroup& tasks, I
     const auto best = std::max_element(candidates_.begin(), candidates_.end(),
                                        [](const ScoredNode& a, const ScoredNode& b) { return a.score < b.score; });
     NodeShare share{best->node, group, 1, {}};
+    share.nics = nics(best->node, tasks.each, inventory);
     if (tasks.each.slice > 0) {
       share = inventory.share(best->node, group, tasks.each, 1);
     } else if (tasks.each.gpu_milli > 0) {
@@ -57,6 +58,10 @@ std::uint32_t ScoredPlacement::shared_gpu(NodeId node, const Demand& demand, con
 
 GpuSet ScoredPlacement::whole_gpus(NodeId node, const Demand& demand, const Inventory& inventory) {
   return inventory.free_gpus(node).lowest(demand.gpus);
+}
+
+NicSet ScoredPlacement::nics(NodeId node, const Demand& demand, const Inventory& inventory) {
+  return inventory.free_nics(node).lowest(demand.nics);
 }
 
 std::uint32_t free_gpu_milli(NodeId node, const Inventory& inventory) {

@@ -44,6 +44,8 @@ class ScoredPlacement : public GroupPlacement {
   virtual std::uint32_t shared_gpu(NodeId node, const Demand& demand, const Inventory& inventory);
   /// The GPUs that a task gets which has whole ones; as it is here, the lowest that are free.
   virtual GpuSet whole_gpus(NodeId node, const Demand& demand, const Inventory& inventory);
+  /// The NICs that a task has to itself; as it is here, the lowest that are free.
+  virtual NicSet nics(NodeId node, const Demand& demand, const Inventory& inventory);
   /// Tasks of another group are placed from now on: what placed() said last is void unless it has been started since.
   virtual void begins() {}
   /// A task will be given this share if all others of its job find a place.

@@ -15,6 +15,7 @@ constexpr SchedulerEntry (*kSchedulers[])() = {
     scheduler_entry_of<struct LeastAttainedService>,    // las
     scheduler_entry_of<struct Pollux>,                  // pollux
     scheduler_entry_of<struct Sia>,                     // sia
+    scheduler_entry_of<struct Gavel>,                   // gavel
     scheduler_entry_of<struct Slurm>,                   // slurm
     scheduler_entry_of<struct Kubernetes>,              // kubernetes
     scheduler_entry_of<struct Kueue>,                   // kueue

@@ -14,10 +14,11 @@ Allocation without(const Allocation& tasks, Allocation where) {
   for (const NodeShare& gone : tasks) {
     const auto at = std::find_if(where.begin(), where.end(), [&](const NodeShare& share) {
       return share.tasks > 0 && share.node == gone.node && share.group == gone.group &&
-             (gone.gpus - share.gpus).empty();
+             (gone.gpus - share.gpus).empty() && (gone.nics - share.nics).empty();
     });
     --at->tasks;
     at->gpus = at->gpus - gone.gpus;
+    at->nics = at->nics - gone.nics;
   }
   std::erase_if(where, [](const NodeShare& share) { return share.tasks == 0; });
   return where;

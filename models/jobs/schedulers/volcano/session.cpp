@@ -141,6 +141,7 @@ void VolcanoSession::take(NodeId node, std::uint32_t group, const Demand& demand
   if (!joins) { return placed.on_free.push_back(share); }
   ++placed.on_free.back().tasks;
   placed.on_free.back().gpus = placed.on_free.back().gpus | share.gpus;
+  placed.on_free.back().nics = placed.on_free.back().nics | share.nics;
 }
 
 void VolcanoSession::discard(const TasksPlaced& placed, const Shape& shape) {

@@ -17,11 +17,14 @@ VolcanoVictims::VolcanoVictims(const VolcanoSettings& settings, const VolcanoJob
     const Shape& shape = state.jobs().shape(running.job);
     for (const NodeShare& share : running.where) {
       GpuSet left = share.gpus;
+      NicSet nics_left = share.nics;
       for (std::uint32_t task = 0; task < share.tasks; ++task) {
         const Demand& each = shape[share.group].each;
         const GpuSet gpus = each.gpu_milli > 0 ? share.gpus : left.lowest(each.gpus);
+        const NicSet nics = nics_left.lowest(each.nics);
         left = left - gpus;
-        on_node_[share.node].push_back({running.job, {share.node, share.group, 1, gpus}});
+        nics_left = nics_left - nics;
+        on_node_[share.node].push_back({running.job, {share.node, share.group, 1, gpus, 0, nics}});
       }
     }
   }
