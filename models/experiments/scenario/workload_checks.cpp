@@ -19,6 +19,15 @@ std::string counted(std::uint32_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
+/// What else a task asks for.
+std::string beside_gpus(const Demand& demand) {
+  std::string text;
+  if (demand.nics > 0) { text += ", " + counted(demand.nics, "NIC"); }
+  if (demand.cpu_milli > 0) { text += fmt::format(", {} CPU cores", demand.cpu_milli / 1000.0); }
+  if (demand.memory_mib > 0) { text += fmt::format(", {} MiB", demand.memory_mib); }
+  return text;
+}
+
 std::string text_of(const Shape& shape, const JobList& jobs) {
   std::vector<std::string> parts;
   for (const TaskGroup& group : shape) {
@@ -33,6 +42,7 @@ std::string text_of(const Shape& shape, const JobList& jobs) {
     if (group.each.gpu_types.value != 0) {
       text += fmt::format(" ({})", joined(jobs.gpu_types(group.each.gpu_types), " or "));
     }
+    text += beside_gpus(group.each);
     parts.push_back(std::move(text));
   }
   return enumeration(parts);

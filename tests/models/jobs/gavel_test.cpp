@@ -122,10 +122,17 @@ TEST_CASE("gavel: jobs take turns in rounds, and each has its share of the time"
   CHECK(last <= wall_seconds(7200 + 360));
 }
 
-TEST_CASE("gavel: each job stays on the type of GPU that its speeds call for, and all end") {
+TEST_CASE("gavel: each job is on the type of GPU that its speeds call for, and all end") {
   const NodeList nodes = two_types(2, 4);
   JobList jobs = list_of({{0, 7200, 8}, {0, 7200, 8}, {1000, 600, 2}});
-  jobs.jobs[JobId{0}].gpu_speeds = jobs.gpu_speeds({{"slow", 0.1}});
-  const JobsRun run = run_of(jobs, nodes, "gavel");
+  jobs.jobs[JobId{1}].gpu_speeds = jobs.gpu_speeds({{"slow", 0.1}});
+  JobsRules rules;
+  rules.keep_stints = true;
+  const JobsRun run = run_of(jobs, nodes, "gavel", "{}", "best_fit", rules);
   for (const JobId job : jobs.jobs.ids()) { CHECK(run.outcomes[job].state == JobState::completed); }
+  WallTime on_fast;
+  for (const JobStint& stint : run.stints) {
+    if (stint.job == JobId{1} && stint.where.front().node < NodeId{2}) { on_fast += stint.until - stint.since; }
+  }
+  CHECK(on_fast > run.outcomes[JobId{1}].ran() / 10 * 9);  // else it takes turns with the third job
 }
