@@ -10,6 +10,7 @@
 #include "models/experiments/shared_cluster_picture.hpp"
 #include "models/experiments/shared_cluster_record.hpp"
 #include "models/experiments/table.hpp"
+#include "models/experiments/verification.hpp"
 #include "models/jobs/data/data_speed.hpp"
 #include "models/jobs/job_timeline.hpp"
 #include "models/jobs/nodes_of_cluster.hpp"
@@ -218,6 +219,27 @@ std::vector<const Column*> SharedClusterExperiment::figures() {
   return {&kWorkload,    &kScheduler, &kPlacement, &kCompletionMean, &kWaitMean,          &kWaitP99,
           &kUtilisation, &kFairness,  &kGoodput,   &kEffectiveTime,  &kTrainingPlacement, &kTrainingInterference,
           &kStall,       &kHits};
+}
+
+std::vector<const Column*> SharedClusterExperiment::measurable() {
+  return {&kCompletionMean, &kCompletionMedian, &kCompletionP99,  &kWaitMean,       &kWaitMedian,
+          &kWaitP90,        &kWaitP99,          &kWaitMost,       &kSlowdownMean,   &kSlowdownP99,
+          &kUtilisation,    &kQueueLength,      &kMakespan,       &kGpuHours,       &kFairness,
+          &kQueued,         &kInterruptions,    &kGoodput,        &kEffectiveTime,  &kStall,
+          &kHits,           &kAllocatedAt80,    &kAllocatedAt100, &kAllocatedAt120, &kAllocatedAt130};
+}
+
+std::optional<Reference> SharedClusterExperiment::reference() const {
+  Reference reference{.max_error = workload_.max_error};
+  for (const Column* column : measurable()) {
+    const auto found = workload_.measured.find(column);
+    if (found == workload_.measured.end() || !found->second) { continue; }
+    reference.figures.push_back({column, to_double(*found->second)});
+  }
+  const auto is_known = [](const std::optional<WallTime>& wait) { return wait.has_value(); };
+  reference.logged_waits = std::any_of(workload_.logged_waits.begin(), workload_.logged_waits.end(), is_known);
+  if (reference.figures.empty() && !reference.logged_waits) { return std::nullopt; }
+  return reference;
 }
 
 std::vector<std::pair<std::string, std::string>> SharedClusterExperiment::description(

@@ -58,6 +58,9 @@ class SharedClusterExperiment : public Experiment {
   std::vector<const Column*> columns(bool seeds) const override;
   /// As ExperimentKind::figures.
   static std::vector<const Column*> figures();
+  /// Those that somebody may have measured.
+  static std::vector<const Column*> measurable();
+  std::optional<Reference> reference() const override;
   std::vector<std::pair<std::string, std::string>> description(const Platform& platform) const override;
   std::string participants() const override;
   std::vector<std::string> warnings(const Platform& platform) const override;

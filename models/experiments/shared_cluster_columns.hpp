@@ -43,6 +43,8 @@ inline constexpr Column kWaitMean{
                                                                                              ///< the first start
 inline constexpr Column kLoggedWaitMean{"logged_wait_s_mean"};      ///< as the log has it, of the same jobs
 inline constexpr Column kLoggedWaitMedian{"logged_wait_s_median"};  ///< median
+inline constexpr Column kLoggedWaits{"logged_waits"};  ///< waits by the log and as simulated: of all and by queue, how
+                                                       ///< far those of each job are apart, and in which order they are
 inline constexpr Column kWaitMedian{"wait_s_median", "median", "(s)", 9, Format::one_decimal};  ///< median
 inline constexpr Column kWaitP90{"wait_s_p90"};                                                 ///< 90th percentile
 inline constexpr Column kWaitP99{

@@ -7,6 +7,7 @@
 
 #include "models/experiments/shared_cluster_columns.hpp"
 #include "models/experiments/table.hpp"
+#include "models/jobs/logged_waits.hpp"
 #include "models/jobs/summary.hpp"
 
 namespace athanor {
@@ -94,22 +95,33 @@ void put_allocated(const JobsRun& done, const WorkloadConfig& workload, Record& 
   }
 }
 
+JsonValue json_of(const TimeSummary& logged, const TimeSummary& simulated) {
+  const auto both = [](double in_log, double here) { return JsonValue{{"logged_s", in_log}, {"simulated_s", here}}; };
+  return {{"mean", both(logged.mean, simulated.mean)},
+          {"median", both(logged.median, simulated.median)},
+          {"p90", both(logged.p90, simulated.p90)},
+          {"p99", both(logged.p99, simulated.p99)},
+          {"max", both(logged.most, simulated.most)}};
+}
+
 /// What the log says of waits, beside what was simulated.
-void put_logged(const std::vector<std::optional<WallTime>>& logged, Record& record) {
-  std::vector<double> waits;
-  double sum = 0;
-  for (const auto& wait : logged) {
-    if (!wait) { continue; }
-    waits.push_back(seconds(*wait));
-    sum += waits.back();
+void put_logged(const JobsRun& run, const JobList& jobs, const WorkloadConfig& workload, Record& record) {
+  const std::optional<LoggedWaits> waits = logged_waits(workload.logged_waits, run, jobs);
+  if (!waits) { return; }
+  record.put(kLoggedWaitMean, waits->logged.mean);
+  record.put(kLoggedWaitMedian, waits->logged.median);
+  JsonValue json = json_of(waits->logged, waits->simulated);
+  json["jobs"] = waits->jobs;
+  json["median_difference_s"] = waits->median_difference;
+  json["within_a_minute"] = waits->within_a_minute;
+  json["rank_correlation"] = waits->correlation;
+  json["queues"] = JsonValue::object();
+  for (const auto& [name, queue] : waits->queues) {
+    json["queues"][name] = {{"jobs", queue.jobs}, {"logged_s", queue.logged}, {"simulated_s", queue.simulated}};
   }
-  if (waits.empty()) { return; }
-  std::sort(waits.begin(), waits.end());
-  const double mean = sum / static_cast<double>(waits.size());
-  record.put(kLoggedWaitMean, mean);
-  record.put(kLoggedWaitMedian, percentile(waits, 50));
-  record.remarks.push_back(
-      fmt::format("in the log they waited {:.1f} s on average, {:.1f} s in the median", mean, percentile(waits, 50)));
+  record.put(kLoggedWaits, std::move(json));
+  record.remarks.push_back(fmt::format("in the log they waited {:.1f} s on average, {:.1f} s in the median",
+                                       waits->logged.mean, waits->logged.median));
 }
 
 /// Nodes with how many GPUs each: "3:8 4:4".
@@ -154,7 +166,7 @@ std::string_view text_of(JobState state) {
 void put_run(const JobsRun& run, const JobList& jobs, const WorkloadConfig& workload, Record& record) {
   const JobsSummary summary = summary_of(run, jobs, *workload.nodes);
   put_summary(summary, record);
-  put_logged(workload.logged_waits, record);
+  put_logged(run, jobs, workload, record);
   put_failures(run, summary, workload.rules, record);
   if (summary.interruptions > 0) { put_sizes(summary, workload.rules.checkpoints, record); }
   if (workload.log && workload.log->fill) { put_allocated(run, workload, record); }

@@ -13,15 +13,6 @@ namespace {
 constexpr double kLeastDuration = 10;  // seconds: shorter jobs would have slowdowns that say nothing
 constexpr double kHour = 3600;
 
-TimeSummary summary_of(std::vector<double>& values) {
-  if (values.empty()) { return {}; }
-  std::sort(values.begin(), values.end());
-  double sum = 0;
-  for (const double value : values) { sum += value; }
-  return {sum / static_cast<double>(values.size()), percentile(values, 50), percentile(values, 90),
-          percentile(values, 99), values.back()};
-}
-
 struct Mean {
   double sum = 0;
   double count = 0;
@@ -40,6 +31,15 @@ double fairness_of(const std::map<NameId, Mean>& by_user) {
 }
 
 }  // namespace
+
+TimeSummary time_summary(std::vector<double>& values) {
+  if (values.empty()) { return {}; }
+  std::sort(values.begin(), values.end());
+  double sum = 0;
+  for (const double value : values) { sum += value; }
+  return {sum / static_cast<double>(values.size()), percentile(values, 50), percentile(values, 90),
+          percentile(values, 99), values.back()};
+}
 
 JobsSummary summary_of(const JobsRun& run, const JobList& jobs, const NodeList& nodes) {
   JobsSummary summary;
@@ -83,9 +83,9 @@ JobsSummary summary_of(const JobsRun& run, const JobList& jobs, const NodeList& 
   }
   summary.goodput = held > 0 ? useful / held : 1;
   summary.effective_time = begun > 0 ? useful / begun : 1;
-  summary.wait = summary_of(waits);
-  summary.completion = summary_of(completions);
-  summary.slowdown = summary_of(slowdowns);
+  summary.wait = time_summary(waits);
+  summary.completion = time_summary(completions);
+  summary.slowdown = time_summary(slowdowns);
   summary.fairness = fairness_of(by_user);
   summary.makespan = seconds(run.ended);
   summary.gpu_hours = run.usage.sums().gpus / kHour;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "models/jobs/simulate_jobs.hpp"
 
@@ -52,6 +53,9 @@ struct JobsSummary {
   double effective_time = 0;  ///< the same share of the time from their first start to their end, by their GPUs
   double fairness = 0;        ///< Jain's index of the users' mean slowdowns; 1 for fewer than two users
 };
+
+/// Of values in seconds, which it sorts.
+TimeSummary time_summary(std::vector<double>& values);
 
 JobsSummary summary_of(const JobsRun& run, const JobList& jobs, const NodeList& nodes);
 

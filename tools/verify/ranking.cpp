@@ -9,37 +9,11 @@
 #include "models/experiments/collective.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "sim/format.hpp"
+#include "sim/rank_correlation.hpp"
 
 namespace athanor {
 
 namespace {
-
-/// From 1 on; equal values share the mean of their ranks.
-std::vector<double> ranks_of(const std::vector<double>& values) {
-  std::vector<double> ranks;
-  for (const double value : values) {
-    const auto below = std::count_if(values.begin(), values.end(), [&](double other) { return other < value; });
-    const auto equal = std::count(values.begin(), values.end(), value);
-    ranks.push_back(static_cast<double>(below) + static_cast<double>(equal + 1) / 2);
-  }
-  return ranks;
-}
-
-/// Pearson's of the ranks; 0 where one side does not tell the algorithms apart.
-double correlation_of(const std::vector<double>& a, const std::vector<double>& b) {
-  const std::vector<double> x = ranks_of(a);
-  const std::vector<double> y = ranks_of(b);
-  const double mean = static_cast<double>(x.size() + 1) / 2;
-  double xy = 0;
-  double xx = 0;
-  double yy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xy += (x[i] - mean) * (y[i] - mean);
-    xx += (x[i] - mean) * (x[i] - mean);
-    yy += (y[i] - mean) * (y[i] - mean);
-  }
-  return xx == 0 || yy == 0 ? 0 : xy / std::sqrt(xx * yy);
-}
 
 Ranking ranking_of(Bytes size, const std::vector<const Record*>& records) {
   std::vector<double> simulated;
@@ -54,7 +28,7 @@ Ranking ranking_of(Bytes size, const std::vector<const Record*>& records) {
   return {records.front()->string(kCase),
           size,
           records.size(),
-          correlation_of(simulated, measured),
+          rank_correlation(simulated, measured),
           at(records, predicted)->string(kAlgorithm),
           at(records, best)->string(kAlgorithm),
           at(measured, predicted) / at(measured, best) - 1};

@@ -39,6 +39,14 @@ void visit(OptionFields& fields, VerifyOptions& options) {
               "of --all; default: validation/, its unseen/ and training/ beside presets/");
 }
 
+bool is_within(std::optional<Ratio> limit, double found, const std::string& what, const ResultSink& sink) {
+  if (!limit) { return true; }
+  const bool passed = found <= to_double(*limit);
+  sink.print(fmt::format("# {}: {}: {:.2f} %, {:.4g} % allowed\n", passed ? "passed" : "FAILED", what, found * 100,
+                         to_double(*limit) * 100));
+  return passed;
+}
+
 bool within_limits(const Scenario& scenario, const Case& scenario_case, const Reference& reference,
                    std::optional<Ratio> threshold, const std::vector<Record>& records, const ResultSink& sink) {
   const Bytes below = reference.to == Bytes::max() ? reference.to : reference.to + Bytes{1};
@@ -52,16 +60,10 @@ bool within_limits(const Scenario& scenario, const Case& scenario_case, const Re
   }
   const std::string sizes = fmt::format("from {}{}", to_string(reference.from),
                                         reference.to == Bytes::max() ? " on" : " to " + to_string(reference.to));
-  const auto holds = [&](std::optional<Ratio> allowed, double found, const char* which, const std::string& where) {
-    if (!allowed) { return true; }
-    const bool passed = found <= to_double(*allowed);
-    sink.print(fmt::format("# {}: {} |error| {}: {:.2f} %{}, {:.4g} % allowed\n", passed ? "passed" : "FAILED", which,
-                           sizes, found * 100, where, to_double(*allowed) * 100));
-    return passed;
-  };
-  const bool worst = holds(threshold ? threshold : reference.max_error, std::abs(counted.worst->number(kError)),
-                           "worst", " at " + to_string(size_of(*counted.worst)));
-  const bool median = holds(reference.max_median_error, counted.median, "median", "");
+  const bool worst = is_within(threshold ? threshold : reference.max_error, std::abs(counted.worst->number(kError)),
+                               fmt::format("worst |error| {}, at {}", sizes, to_string(size_of(*counted.worst))), sink);
+  const bool median =
+      is_within(reference.max_median_error, counted.median, fmt::format("median |error| {}", sizes), sink);
   return worst && median;
 }
 

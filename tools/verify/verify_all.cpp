@@ -11,6 +11,7 @@
 #include "tools/cli/scenarios.hpp"
 #include "tools/verify/table_errors.hpp"
 #include "tools/verify/verdict.hpp"
+#include "tools/verify/verify_figures.hpp"
 #include "tools/verify/verify_steps.hpp"
 
 namespace athanor {
@@ -71,6 +72,11 @@ void verify_scenario(const Scenario& scenario, const VerifyOptions& options, con
     const std::optional<Reference> reference = each.experiment->reference();
     if (outcome.interrupted || !reference || reference->table == nullptr) { continue; }
     verify_case(scenario, each, *reference, options, streams, sink, outcome);
+  }
+  if (!outcome.interrupted && std::any_of(scenario.cases.begin(), scenario.cases.end(), has_measured_figures)) {
+    const VerifiedFigures figures = verify_figures(scenario, options, streams, sink);
+    outcome.failed = outcome.failed || !figures.passed;
+    outcome.interrupted = figures.interrupted;
   }
   if (outcome.interrupted || std::none_of(scenario.cases.begin(), scenario.cases.end(), is_measured_step)) { return; }
   outcome.steps.push_back(verify_steps(scenario, options, streams, sink));

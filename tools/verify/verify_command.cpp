@@ -12,6 +12,7 @@
 #include "tools/verify/ranking.hpp"
 #include "tools/verify/verdict.hpp"
 #include "tools/verify/verify_all.hpp"
+#include "tools/verify/verify_figures.hpp"
 #include "tools/verify/verify_steps.hpp"
 
 namespace athanor {
@@ -63,7 +64,8 @@ void check_arguments(const VerifyOptions& options) {
                         "no case names a measurement",
                         {scenario.path, 0, 0, ""},
                         R"(add "verify": {"measurement": NAME}; `athanor list measurements` shows the names. Of a )"
-                        R"(step of training say what it took: "measured" of "training")"});
+                        R"(step of training say what it took: "measured" of "training"; of a workload of jobs its )"
+                        R"(figures: "measured" of "workload")"});
   }
   throw ScenarioError(std::move(problems));
 }
@@ -91,6 +93,14 @@ ExitCode verify(const VerifyOptions& options, const Streams& streams) {
       failed = failed || verdict == Verdict::failed;
       interrupted = verdict == Verdict::interrupted;
     }
+    if (!interrupted && std::any_of(scenario.cases.begin(), scenario.cases.end(), has_measured_figures)) {
+      sink.print(any ? "\n" : version_line());
+      any = true;
+      const VerifiedFigures figures = verify_figures(scenario, options, streams, sink);
+      failed = failed || !figures.passed;
+      interrupted = figures.interrupted;
+      if (interrupted) { sink.print(interruption_line()); }
+    }
     if (interrupted || std::none_of(scenario.cases.begin(), scenario.cases.end(), is_measured_step)) { continue; }
     sink.print(any ? "\n" : version_line());
     any = true;
@@ -117,7 +127,9 @@ Command verify_command() {
           "each size and by band; with \"algorithm\": \"each\" also by algorithm, and whether their predicted "
           "order is the\n"
           "measured one. Exit code 5 where an error exceeds \"max_error\", or their median \"max_median_error\", "
-          "between \"from\" and \"to\". A step of training is held against \"measured\" of \"training\".\n"
+          "between \"from\" and \"to\". A step of training is held against \"measured\" of \"training\", a workload of "
+          "jobs\n"
+          "against \"measured\" of \"workload\" and the waits of its log.\n"
           "--all holds every published table against its scenario: mean |error| below 1 MiB, up to 64 MiB and above,\n"
           "without isolated spikes; medians over tables, noisy ones apart; and whether the algorithm is the measured "
           "one;\n"

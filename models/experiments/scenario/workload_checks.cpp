@@ -132,6 +132,16 @@ void check_dependencies(const WorkloadConfig& workload, Problems& problems) {
                 workload.place, R"(take one of them out of an "after")"});
 }
 
+void check_measured(const WorkloadConfig& workload, Problems& problems) {
+  const auto is_known = [](const auto& figure) { return figure.second.has_value(); };
+  const auto has_wait = [](const auto& wait) { return wait.has_value(); };
+  const bool measured = std::any_of(workload.measured.begin(), workload.measured.end(), is_known);
+  const bool logged = std::any_of(workload.logged_waits.begin(), workload.logged_waits.end(), has_wait);
+  if (!workload.max_error || measured || logged) { return; }
+  problems.add({"no-effect", "\"max_error\" is of figures that were measured, and none is named", workload.place,
+                R"(leave it out, or write "measured": {"wait_s_mean": 120})"});
+}
+
 }  // namespace
 
 void check(const WorkloadConfig& workload, Problems& problems) {
@@ -139,6 +149,7 @@ void check(const WorkloadConfig& workload, Problems& problems) {
   check_failures(workload, problems);
   check_shrinking(workload, problems);
   check_dependencies(workload, problems);
+  check_measured(workload, problems);
   for (const WorkloadJob& job : workload.written) { check_retries(job, workload, problems); }
   if (workload.arrivals) {
     for (const WorkloadArrivals::Class& each : workload.arrivals->classes) { check_retries(each, workload, problems); }

@@ -24,6 +24,9 @@ namespace {
 
 using Type = FieldValue::Form::Type;
 
+constexpr Ratio kLeastMeasured{1, 1'000'000'000};  // errors are relative
+constexpr Ratio kMostMeasured{1'000'000'000'000, 1};
+
 /// One of a catalog, by its name or as an object with its "kind" and its keys.
 template <class Entry, class Kind>
 void visit_kind(FieldValue& value, const std::vector<Entry>& catalog, std::string& name, std::shared_ptr<Kind>& kind) {
@@ -126,6 +129,18 @@ void visit_jobs(FieldValue& value, WorkloadConfig& workload) {
                  }}});
 }
 
+/// Each figure by its key of results.
+void visit_measured(Fields& fields, WorkloadConfig& workload) {
+  const auto measured = [&](Fields& inner) {
+    for (const Column* column : SharedClusterExperiment::measurable()) {
+      inner.optional(column->key, workload.measured[column], "As results have it", {kLeastMeasured, kMostMeasured});
+    }
+  };
+  fields.optional_object("measured", "Figures that `athanor verify` holds results against", measured);
+  fields.optional("max_error", workload.max_error, "It fails above this |simulated / measured - 1|",
+                  {{0, 1}, {100, 1}});
+}
+
 }  // namespace
 
 std::shared_ptr<const JobList> WorkloadConfig::jobs_of(std::uint64_t seed) const {
@@ -200,6 +215,7 @@ void visit(Fields& fields, WorkloadConfig& workload) {
   if (fields.ok() && workload.profile_files && !workload.speed_by_distance.empty()) {
     fields.problem("speed_by_distance", "conflict", "profiles say how fast jobs are where", "leave one of them out");
   }
+  visit_measured(fields, workload);
   fields.optional_object("checkpoints", workload.rules.checkpoints, "How jobs save their work");
   fields.optional_object("failures", workload.failures, "What fails, and what becomes of it");
   if (workload.failures) { workload.rules.failures = *workload.failures; }

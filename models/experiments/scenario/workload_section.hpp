@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +54,8 @@ struct WorkloadConfig {
   std::shared_ptr<PlacementKind> placement;
   JobsRules rules;
   std::optional<FailureRules> failures;
+  std::map<const Column*, std::optional<Ratio>> measured;  ///< figures of results, by their columns
+  std::optional<Ratio> max_error;                          ///< of |simulated / measured - 1|
   SourceLocation place;
 
   /// The jobs for a seed: drawn by it, or the same for all.
