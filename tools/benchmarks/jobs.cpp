@@ -80,6 +80,7 @@ void jobs_of_philly(benchmark::State& state, std::string_view scheduler) {
 }
 BENCHMARK_CAPTURE(jobs_of_philly, fifo_easy, "fifo")->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(jobs_of_philly, sjf_easy, "sjf")->Arg(100'000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(jobs_of_philly, srtf, "srtf")->Arg(100'000)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(jobs_of_philly, volcano, "volcano")->Arg(100'000)->Unit(benchmark::kMillisecond);
 
 void failures_of_a_large_job(benchmark::State& state) {

@@ -4,7 +4,7 @@
 
 namespace athanor {
 
-GpuCount GpuCount::of_all(const ClusterState& state) {
+GpuCount GpuCount::of_free(const ClusterState& state) {
   const Inventory& inventory = state.inventory();
   const NodeList& nodes = inventory.nodes();
   GpuCount count;
@@ -17,15 +17,17 @@ GpuCount GpuCount::of_all(const ClusterState& state) {
       count.milli_[nodes.nodes[node].gpu_type] += std::uint64_t{inventory.free_gpus(node).count()} * Inventory::kWhole;
     }
   }
-  for (const RunningJob& running : state.running()) {
-    const Shape& shape = state.jobs().shape(running.job);
-    for (const NodeShare& share : running.where) {
-      const Demand& each = shape[share.group].each;
-      count.milli_[nodes.nodes[share.node].gpu_type] +=
-          share.tasks * (std::uint64_t{each.gpus} * Inventory::kWhole + each.gpu_milli);
-    }
-  }
   return count;
+}
+
+void GpuCount::give(const RunningJob& running, const ClusterState& state) {
+  const NodeList& nodes = state.inventory().nodes();
+  const Shape& shape = state.jobs().shape(running.job);
+  for (const NodeShare& share : running.where) {
+    const Demand& each = shape[share.group].each;
+    milli_[nodes.nodes[share.node].gpu_type] +=
+        share.tasks * (std::uint64_t{each.gpus} * Inventory::kWhole + each.gpu_milli);
+  }
 }
 
 bool GpuCount::take(const Shape& shape, const Inventory& inventory) {

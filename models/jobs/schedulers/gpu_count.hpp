@@ -10,9 +10,11 @@ namespace athanor {
 /// GPUs counted by their types alone, wherever they are: what jobs could have if nothing but numbers mattered.
 class GpuCount {
  public:
-  /// Of all open nodes, whether jobs have them or not. A GPU that is shared counts as far as running jobs have it.
-  static GpuCount of_all(const ClusterState& state);
+  /// That are wholly free, of all open nodes.
+  static GpuCount of_free(const ClusterState& state);
 
+  /// Adds what a running job has. Of a GPU that it shares, its share.
+  void give(const RunningJob& running, const ClusterState& state);
   /// Takes what the shape asks for, of its earliest types first. False: there is not as much, and nothing is taken.
   bool take(const Shape& shape, const Inventory& inventory);
 

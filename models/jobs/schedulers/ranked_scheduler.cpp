@@ -65,11 +65,21 @@ void RankedScheduler::move(Turn from, Turn to, const ClusterState& state) {
   waiting_.add(to, state.job(to.job));
 }
 
-std::vector<Turn> RankedScheduler::running_turns(const ClusterState& state) const {
-  std::vector<Turn> turns;
-  for (const RunningJob& running : state.running()) { turns.push_back(turn(running.job, state)); }
-  std::sort(turns.begin(), turns.end());
-  return turns;
+std::vector<Turn> RankedScheduler::running_behind(Turn turn, const ClusterState& state) const {
+  std::vector<Turn> behind;
+  for (const RunningJob& running : state.running()) {
+    const Turn own = this->turn(running.job, state);
+    if (turn < own) { behind.push_back(own); }
+  }
+  std::sort(behind.begin(), behind.end());
+  return behind;
+}
+
+bool RankedScheduler::start_instead(Turn turn, ClusterState& state) const {
+  std::vector<JobId> losers;
+  for (const Turn& each : running_behind(turn, state)) { losers.push_back(each.job); }
+  std::reverse(losers.begin(), losers.end());
+  return start_in_place_of(losers, turn.job, state);
 }
 
 bool RankedScheduler::start_without_losers(ClusterState& state) {
@@ -83,8 +93,9 @@ bool RankedScheduler::start_without_losers(ClusterState& state) {
 
 void RankedScheduler::schedule(ClusterState& state) {
   if (start_without_losers(state)) { return; }
-  const std::vector<Turn> running = running_turns(state);
-  GpuCount left = GpuCount::of_all(state);
+  const std::vector<Turn> running = running_behind(waiting_.first(), state);  // those before it keep what they have
+  GpuCount left = GpuCount::of_free(state);
+  for (const Turn& turn : running) { left.give(state.running(turn.job), state); }
   std::vector<Turn> chosen;
   std::vector<JobId> losers;
   std::size_t next = 0;
@@ -103,19 +114,8 @@ void RankedScheduler::schedule(ClusterState& state) {
   keep_before({INT64_MAX, JobId{UINT32_MAX}});
   replace(losers, chosen, state);
   for (const Turn& turn : chosen) {
-    if (state.is_running(turn.job) || start_in_place_of(running_behind(turn, state), turn.job, state)) {
-      waiting_.remove(turn, state.job(turn.job).shape);
-    }
+    if (state.is_running(turn.job) || start_instead(turn, state)) { waiting_.remove(turn, state.job(turn.job).shape); }
   }
-}
-
-std::vector<JobId> RankedScheduler::running_behind(Turn turn, const ClusterState& state) const {
-  std::vector<JobId> behind;
-  for (std::vector<Turn> running = running_turns(state); !running.empty() && turn < running.back();
-       running.pop_back()) {
-    behind.push_back(running.back().job);
-  }
-  return behind;
 }
 
 std::string RankedScheduler::reason(JobId job, const ClusterState& state) const {

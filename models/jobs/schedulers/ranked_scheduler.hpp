@@ -30,10 +30,10 @@ class RankedScheduler : public Scheduler {
  private:
   /// Those that fit beside all that run, in their order up to one that does not. True: none waits any more.
   bool start_without_losers(ClusterState& state);
-  /// Of the running jobs.
-  std::vector<Turn> running_turns(const ClusterState& state) const;
-  /// Those after a turn, the last first.
-  std::vector<JobId> running_behind(Turn turn, const ClusterState& state) const;
+  /// Of the running jobs those after a turn, in their order.
+  std::vector<Turn> running_behind(Turn turn, const ClusterState& state) const;
+  /// Starts a job in place of some of those behind it, the last first. False: that would not make room for it.
+  bool start_instead(Turn turn, ClusterState& state) const;
 
   WaitingList waiting_;
 };
