@@ -20,9 +20,14 @@ namespace athanor {
 
 namespace {
 
-/// The time of one algorithm with one protocol, or why it cannot run.
-ExplainedCandidate simulated(const RunRequest& request, const Algorithm& algorithm, const std::string& protocol) {
+/// The time of one algorithm with one protocol, or why it cannot run. What was chosen has been simulated.
+ExplainedCandidate simulated(const RunRequest& request, const Explanation& explanation, const Algorithm& algorithm,
+                             const std::string& protocol) {
   ExplainedCandidate candidate{algorithm.name, protocol, {}, {}, "", false};
+  if (algorithm.name == explanation.algorithm && protocol == explanation.protocol) {
+    candidate.simulated = explanation.time;
+    return candidate;
+  }
   RunRequest alone = request;
   alone.algorithms = {&algorithm};
   alone.overrides.protocol = protocol;
@@ -35,7 +40,7 @@ ExplainedCandidate simulated(const RunRequest& request, const Algorithm& algorit
 }
 
 /// Of the catalog: every algorithm with every protocol that takes it.
-std::vector<ExplainedCandidate> catalog_candidates(const RunRequest& request) {
+std::vector<ExplainedCandidate> catalog_candidates(const RunRequest& request, const Explanation& explanation) {
   std::vector<ExplainedCandidate> result;
   for (const Algorithm* algorithm : request.algorithms) {
     const Candidates candidates = candidates_of(request, *algorithm);
@@ -43,7 +48,7 @@ std::vector<ExplainedCandidate> catalog_candidates(const RunRequest& request) {
     std::set<std::string> protocols;
     for (const Candidate& each : candidates.fitting) {
       if (!protocols.insert(each.protocol().name).second) { continue; }
-      result.push_back(simulated(request, *algorithm, each.protocol().name));
+      result.push_back(simulated(request, explanation, *algorithm, each.protocol().name));
     }
   }
   return result;
@@ -53,10 +58,10 @@ std::vector<ExplainedCandidate> catalog_candidates(const RunRequest& request) {
 std::vector<ExplainedCandidate> candidates_for(const RunRequest& request, const Explanation& explanation) {
   if (request.nccl && nccl_call(nccl_request(request))) {
     return nccl_candidates(request, explanation, [&](const Algorithm& algorithm, const std::string& protocol) {
-      return simulated(request, algorithm, protocol);
+      return simulated(request, explanation, algorithm, protocol);
     });
   }
-  std::vector<ExplainedCandidate> candidates = catalog_candidates(request);
+  std::vector<ExplainedCandidate> candidates = catalog_candidates(request, explanation);
   for (ExplainedCandidate& each : candidates) {
     each.chosen = each.algorithm == explanation.algorithm && each.protocol == explanation.protocol;
   }
