@@ -91,7 +91,8 @@ inline constexpr Column kTrainingInterference{
     .width = 8,
     .format = Format::two_decimals,
     .shown = {.in_sweeps = true}};        ///< how many times as long they take beside others as there alone
-inline constexpr Column kStuck{"stuck"};  ///< why jobs wait that nothing can start any more
+inline constexpr Column kStuck{"stuck"};  ///< why jobs wait, or stand still, that nothing can help any more, or begin
+                                          ///< again without end
 inline constexpr Column kGoodput{
     .key = "goodput",
     .head = "goodput",

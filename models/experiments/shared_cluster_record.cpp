@@ -27,13 +27,17 @@ void put_summary(const JobsSummary& summary, Record& record) {
     record.put(kCompletionMedian, summary.completion.median);
     record.put(kCompletionP99, summary.completion.p99);
   }
-  record.put(kWaitMean, summary.wait.mean);
-  record.put(kWaitMedian, summary.wait.median);
-  record.put(kWaitP90, summary.wait.p90);
-  record.put(kWaitP99, summary.wait.p99);
-  record.put(kWaitMost, summary.wait.most);
-  record.put(kSlowdownMean, summary.slowdown.mean);
-  record.put(kSlowdownP99, summary.slowdown.p99);
+  if (summary.started > 0) {
+    record.put(kWaitMean, summary.wait.mean);
+    record.put(kWaitMedian, summary.wait.median);
+    record.put(kWaitP90, summary.wait.p90);
+    record.put(kWaitP99, summary.wait.p99);
+    record.put(kWaitMost, summary.wait.most);
+  }
+  if (summary.completed > 0) {
+    record.put(kSlowdownMean, summary.slowdown.mean);
+    record.put(kSlowdownP99, summary.slowdown.p99);
+  }
   record.put(kUtilisation, summary.utilisation);
   record.put(kQueueLength, summary.queue_length);
   record.put(kMakespan, summary.makespan);
@@ -145,7 +149,7 @@ void put_stuck(const JobsRun& run, const JobList& jobs, Record& record) {
   std::vector<std::string> stuck;
   for (const StuckJob& each : run.stuck) {
     stuck.push_back(fmt::format("{} {}", jobs.title(each.job), each.reason));
-    record.remarks.push_back("never starts: " + stuck.back());
+    record.remarks.push_back((run.outcomes[each.job].starts > 0 ? "never ends: " : "never starts: ") + stuck.back());
   }
   if (!stuck.empty()) { record.put(kStuck, stuck); }
 }

@@ -116,7 +116,7 @@ void JobSimulation::interrupt(JobId job, std::uint32_t cause, const std::vector<
   note_failure(job, cause, fall_back(job));
   const WallTime seen = state_.now() + rules_.failures.detection.draw(detection_);
   const WallTime found = watch_.found(rules_.failures.sources[cause], state_.now());
-  work.due = push(std::min(seen, found), Due::release, job.value);
+  work.due = push(std::min({seen, found, ends_by(job)}), Due::release, job.value);
 }
 
 bool JobSimulation::release(JobId job) {
@@ -124,6 +124,10 @@ bool JobSimulation::release(JobId job) {
   const WallTime detecting = state_.now() - work.failed;
   run_.outcomes[job].time.detecting += detecting;
   run_.failures[work.cause].lost_gpu_seconds += seconds(detecting) * gpus_of(job);
+  if (state_.now() >= ends_by(job)) {
+    end(job, JobState::timed_out);
+    return true;
+  }
   if (run_.outcomes[job].interruptions > jobs_.jobs[job].retries) {
     run_.outcomes[job].time.lost += work.progress.unhindered();
     work.progress = {};

@@ -31,6 +31,7 @@ void JobSimulation::start_anew(JobId job, WallTime interval, bool in_place) {
   if (in_place) { overhead = rules_.failures.in_place_overhead.value_or(overhead); }
   work.interval = interval;
   overhead += begin_work(job, overhead);
+  count_in_vain(job);
   work.slowed = work.progress.done().slowed;
   work.since = state_.now();
   work.ready = state_.now() + overhead;
@@ -41,6 +42,14 @@ void JobSimulation::start_anew(JobId job, WallTime interval, bool in_place) {
   expect_failure(job);
   others_changed_ = true;
   if (!speeds_.depends_on_others()) { pace(job); }  // else all are asked at the end of this instant
+}
+
+void JobSimulation::count_in_vain(JobId job) {
+  Work& work = works_[job];
+  const WallTime from = work.progress.work();
+  work.in_vain = from > work.furthest ? 0 : work.in_vain + 1;
+  work.furthest = std::max(work.furthest, from);
+  if (work.in_vain >= kMostInVain) { hopeless_ = job; }
 }
 
 WallTime JobSimulation::begin_work(JobId job, WallTime overhead) {
@@ -63,7 +72,8 @@ WallTime JobSimulation::begin_work(JobId job, WallTime overhead) {
 
 void JobSimulation::pace(JobId job) {
   Work& work = works_[job];
-  if (work.has_failed) { return; }
+  if (work.has_failed) { return; }  // it makes no progress until it begins again
+  work.progress.advance(state_.now());
   JobPace pace = speeds_.pace(state_.running(job), work.progress.work(), state_);
   const bool in_proportion = jobs_.jobs[job].is_elastic() && !speeds_.expected(job, work.progress.work(), 1, 1);
   if (in_proportion) { pace.speed = pace.speed.scaled(work.milli, gpu_milli_of(jobs_.shape(job))); }
@@ -83,10 +93,7 @@ void JobSimulation::pace(JobId job) {
 }
 
 void JobSimulation::pace_anew() {
-  for (const RunningJob& running : state_.running()) {
-    works_[running.job].progress.advance(state_.now());
-    pace(running.job);
-  }
+  for (const RunningJob& running : state_.running()) { pace(running.job); }
 }
 
 WallTime JobSimulation::ends_by(JobId job) const { return later(state_.running(job).since, jobs_.jobs[job].limit); }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -38,6 +39,7 @@ class JobSimulation {
     found,     ///< a check finds that a part does
   };
   static constexpr std::uint32_t kNoCause = UINT32_MAX;
+  static constexpr std::uint32_t kMostInVain = 100'000;
   /// A job that has been started.
   struct Work {
     JobProgress progress;
@@ -54,6 +56,8 @@ class JobSimulation {
     std::uint32_t cause = kNoCause;        ///< of its last interruption, or of the next one by itself
     std::uint32_t start_cause = kNoCause;  ///< why it has been started again
     std::uint32_t slow_cause = 0;          ///< the source that slows it down, where one does
+    WallTime furthest;                     ///< work from which any of its starts has gone on
+    std::uint32_t in_vain = 0;             ///< starts since that has grown
     WallTime slowed;                       ///< of its progress, as far as that is accounted for
     std::uint64_t due = 0;                 ///< the order of what is due next; events of other orders are void
     std::uint64_t failure = 0;             ///< the order of its failure by itself
@@ -78,7 +82,9 @@ class JobSimulation {
   bool submit_jobs();
   void schedule();
   void note_usage();
-  /// Why a job has never started.
+  /// Jobs that have nodes, and come to no end. `cut`: the run ends before its time.
+  void name_those_without_progress(bool cut);
+  /// Why a job waits.
   std::string reason(JobId job) const;
   void finish();
 
@@ -88,7 +94,10 @@ class JobSimulation {
   void start_anew(JobId job, WallTime interval, bool in_place = false);
   /// Its progress begins from what it has kept, after an overhead. What reading that again takes beside it.
   WallTime begin_work(JobId job, WallTime overhead);
-  /// Asks how fast a running job goes on, and schedules what is due next.
+  /// Counts starts that go on from no more work than those before, of which nobody waits for the end.
+  void count_in_vain(JobId job);
+  /// Brings a running job that has not failed up to the present, asks how fast it goes on, and schedules what is due
+  /// next.
   void pace(JobId job);
   void pace_anew();
   WallTime ends_by(JobId job) const;
@@ -186,6 +195,7 @@ class JobSimulation {
   bool others_changed_ = false;  ///< a job has begun or left since paces were asked for
   std::uint64_t busy_milli_ = 0;
   Speed watched_speed_;
+  std::optional<JobId> hopeless_;  ///< it begins again and again, and comes no further
   JobsRun run_;
 };
 

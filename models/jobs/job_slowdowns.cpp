@@ -63,10 +63,7 @@ void JobSimulation::pace_on(const std::vector<NodeId>& nodes) {
     others_changed_ = true;
     return;
   }
-  for (const JobId job : jobs_on(nodes)) {
-    works_[job].progress.advance(state_.now());
-    pace(job);
-  }
+  for (const JobId job : jobs_on(nodes)) { pace(job); }
 }
 
 void JobSimulation::repair_drained() {

@@ -38,7 +38,8 @@ JobSimulation::JobSimulation(const JobList& jobs, const NodeList& nodes, Placeme
 }
 
 JobsRun JobSimulation::run(const std::stop_token& stop) {
-  for (WallTime next = next_instant(); next <= rules_.horizon && next != WallTime::max(); next = next_instant()) {
+  for (WallTime next = next_instant(); next <= rules_.horizon && next != WallTime::max() && !hopeless_;
+       next = next_instant()) {
     if (stop.stop_requested()) { throw Interrupted(); }
     state_.advance(next);
     bool changed = take_events();
@@ -158,8 +159,11 @@ void JobSimulation::note_usage() {
 }
 
 void JobSimulation::finish() {
-  const bool cut = rules_.horizon != WallTime::max() && has_work() && next_instant() != WallTime::max();
-  if (cut) { run_.ended = rules_.horizon; }
+  const bool goes_on = has_work() && (next_instant() != WallTime::max() || !state_.running().empty());
+  const bool cut = goes_on && (hopeless_ || rules_.horizon != WallTime::max());
+  run_.ended = !cut        ? std::max(run_.ended, run_.usage.ended())  // jobs may be stuck since later
+               : hopeless_ ? state_.now()
+                           : rules_.horizon;
   if (!cut && next_job_.value > 0) {
     run_.ended = std::max(run_.ended, jobs_.jobs[JobId{next_job_.value - 1}].submitted);
   }
@@ -176,11 +180,23 @@ void JobSimulation::finish() {
     account_gpus(running.job);
     account_useful(running.job);
   }
+  name_those_without_progress(cut);
   for (const JobId job : jobs_.jobs.ids()) {
     JobOutcome& outcome = run_.outcomes[job];
     if (outcome.state != JobState::waiting) { continue; }
     account_useful(job);
     if (!cut && run_.stuck.size() < kStuckNamed) { run_.stuck.push_back({job, reason(job)}); }
+  }
+}
+
+void JobSimulation::name_those_without_progress(bool cut) {
+  if (hopeless_) {
+    run_.stuck.push_back(
+        {*hopeless_, fmt::format("has begun {} times, and has kept nothing more of its work since", kMostInVain)});
+  }
+  if (cut) { return; }
+  for (const RunningJob& running : state_.running()) {
+    if (run_.stuck.size() < kStuckNamed) { run_.stuck.push_back({running.job, "stands still on its nodes for ever"}); }
   }
 }
 

@@ -80,7 +80,7 @@ struct Outage {
   std::uint32_t source = 0;  ///< of JobsRun::failures
 };
 
-/// A job that still waits though nothing can happen any more, and why.
+/// A job that waits, or stands still, though nothing can happen any more, or begins again without end; and why.
 struct StuckJob {
   JobId job;
   std::string reason;

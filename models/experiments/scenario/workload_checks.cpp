@@ -57,7 +57,8 @@ void check_shapes(const WorkloadConfig& workload, Problems& problems) {
   const StandbyNodes standby(workload.rules.failures.spares, inventory);
   const auto placement = workload.placement->make(nodes, jobs, 1);
   std::vector<bool> known(jobs.shapes());
-  for (const Job& job : jobs.jobs) {
+  for (const JobId id : jobs.jobs.ids()) {
+    const Job& job = jobs.jobs[id];
     if (known[job.shape.value]) { continue; }
     known[job.shape.value] = true;
     const Shape& shape = jobs.shape(job.shape);
@@ -68,8 +69,8 @@ void check_shapes(const WorkloadConfig& workload, Problems& problems) {
     const std::uint32_t spares = workload.rules.failures.spares;
     const std::string without = spares > 0 ? fmt::format(", {} of which stand by", spares) : "";
     problems.add({"job-too-large",
-                  fmt::format("a job of {} does not fit on {}{} with {} ({}), though nothing else runs",
-                              text_of(shape, jobs), counted(nodes.count(), "node"), without,
+                  fmt::format("{}, a job of {}, does not fit on {}{} with {} ({}), though nothing else runs",
+                              jobs.title(id), text_of(shape, jobs), counted(nodes.count(), "node"), without,
                               counted(nodes.gpus(), "GPU"), joined(nodes.gpu_types, ", ")),
                   place_of(workload), "make the cluster larger, or the job smaller, or choose another placement"});
   }

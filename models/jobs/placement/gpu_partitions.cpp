@@ -37,6 +37,8 @@ class GpuPartitionsPolicy final : public ScoredPlacement {
   GpuPartitionsPolicy(const NodeList& nodes, const ScoredSettings& settings, Partitions partitions, std::uint64_t seed)
       : ScoredPlacement(nodes, settings, seed), partitions_(partitions) {}
 
+  bool minds_gpus() const override { return true; }
+
  private:
   bool suits(NodeId node, const Demand& demand, const Inventory& inventory) override {
     return partitions_ == Partitions::best_effort || demand.gpus == 0 || best_of(node, demand, inventory).has_value();

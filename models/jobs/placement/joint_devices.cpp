@@ -114,6 +114,8 @@ class JointDevicesPolicy final : public ScoredPlacement {
   JointDevicesPolicy(const NodeList& nodes, const ScoredSettings& settings, DeviceScope required, std::uint64_t seed)
       : ScoredPlacement(nodes, settings, seed), required_(required) {}
 
+  bool minds_gpus() const override { return true; }
+
  private:
   static bool is_joint(const Demand& demand) { return demand.gpus > 0 && demand.nics > 0; }
 

@@ -18,6 +18,8 @@ class PlacementPolicy {
   virtual ~PlacementPolicy() = default;
   /// Takes what all tasks need and says where; none: they do not fit now, and nothing has been taken.
   virtual std::optional<Allocation> place(const Shape& shape, Inventory& inventory) = 0;
+  /// Does it matter to it which whole GPUs of a node a task has?
+  virtual bool minds_gpus() const { return false; }
   /// A job has begun where place() said, or anybody else; one that place() was asked for need not begin.
   virtual void started(const Shape& /*shape*/, const Allocation& /*where*/) {}
   /// A job that had begun has left.

@@ -1,6 +1,7 @@
 #include "models/jobs/schedulers/reservation.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace athanor {
 
@@ -22,6 +23,28 @@ std::pair<NodeShare, Demand> free_part(const NodeShare& share, const Demand& dem
   return {held, part};
 }
 
+/// Which whole GPUs of a node a job has makes no difference to it: those that get free the latest, so that what is free
+/// at present and not needed then is left to others. `later`: what is free then beside them.
+void take_latest(Allocation& where, const Inventory& later, const Inventory& present) {
+  std::map<NodeId, GpuSet> left;
+  for (const NodeShare& share : where) {
+    const auto [at, fresh] = left.try_emplace(share.node, later.free_gpus(share.node));
+    at->second = at->second | share.gpus;
+  }
+  for (NodeShare& share : where) {
+    GpuSet& gpus = left[share.node];
+    const GpuSet free = present.free_gpus(share.node);
+    const std::uint32_t count = share.gpus.count();
+    const GpuSet late = (gpus - free).lowest(std::min(count, (gpus - free).count()));
+    share.gpus = late | (gpus & free).lowest(count - late.count());
+    gpus = gpus - share.gpus;
+  }
+}
+
+bool shares_gpus(const Shape& shape) {
+  return std::any_of(shape.begin(), shape.end(), [](const TaskGroup& group) { return group.each.gpu_milli > 0; });
+}
+
 }  // namespace
 
 Reservation Reservation::of(JobId job, ClusterState& state) {
@@ -35,7 +58,10 @@ Reservation Reservation::of(JobId job, ClusterState& state) {
       later.give_back(state.running(next->second).where, state.jobs().shape(next->second));
     }
     if (later.free_gpus() < needed) { continue; }
-    if (auto where = state.placement().place(shape, later)) { return {job, end, std::move(*where)}; }
+    auto where = state.placement().place(shape, later);
+    if (!where) { continue; }
+    if (!state.placement().minds_gpus() && !shares_gpus(shape)) { take_latest(*where, later, state.inventory()); }
+    return {job, end, std::move(*where)};
   }
   return {job, WallTime::max(), {}};
 }
