@@ -69,8 +69,8 @@ bool JobSimulation::has_work() const {
 WallTime JobSimulation::next_instant() const {
   if (!has_work()) { return WallTime::max(); }
   WallTime next = std::min(next_submission(), events_.empty() ? WallTime::max() : events_.top().when);
-  // Parts fail for ever: where only they are left, nothing changes for jobs that wait.
-  const bool moves = next != WallTime::max() || !state_.running().empty();
+  // Parts fail for ever: where only they are left, nothing changes for jobs that wait, or lack tasks.
+  const bool moves = next != WallTime::max() || state_.running().size() > lacking_.size();
   if (moves) { next = std::min(next, failures_.next()); }
   const WallTime period = scheduler_.period();
   if (period > WallTime::zero()) {
@@ -147,7 +147,9 @@ void JobSimulation::schedule() {
   const std::vector<JobId> started = state_.take_started();
   for (const JobId job : stopped) { lose_nodes(job); }
   for (const JobId job : started) { begin(job); }
-  if (stopped.empty() && started.empty()) { return; }
+  const std::vector<JobId> grown = state_.take_grown();
+  for (const JobId job : grown) { get_tasks(job); }
+  if (stopped.empty() && started.empty() && grown.empty()) { return; }
   note_usage();
 }
 
@@ -163,12 +165,13 @@ void JobSimulation::finish() {
   if (!cut && next_job_.value > 0) {
     run_.ended = std::max(run_.ended, jobs_.jobs[JobId{next_job_.value - 1}].submitted);
   }
+  if (!cut) { run_.ended = std::max(run_.ended, run_.usage.ended()); }  // nodes may come back that help nobody
   run_.usage.end(run_.ended);
   state_.advance(run_.ended);
   for (const RunningJob& running : state_.running()) {
     Work& work = works_[running.job];
     if (work.has_failed) {
-      run_.outcomes[running.job].time.detecting += state_.now() - work.failed;
+      account_standstill(running.job);
     } else {
       close_account(running.job);
     }
@@ -178,7 +181,7 @@ void JobSimulation::finish() {
   }
   for (const JobId job : jobs_.jobs.ids()) {
     JobOutcome& outcome = run_.outcomes[job];
-    if (outcome.state != JobState::waiting) { continue; }
+    if (outcome.state != JobState::waiting && !lacks_tasks(job)) { continue; }
     account_useful(job);
     if (!cut && run_.stuck.size() < kStuckNamed) { run_.stuck.push_back({job, reason(job)}); }
   }
