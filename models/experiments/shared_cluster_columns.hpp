@@ -113,7 +113,8 @@ inline constexpr Column kEffectiveTime{.key = "effective_time",
                                                                        ///< to end, of all jobs by their GPUs (ETTR)
 inline constexpr Column kInterruptions{"interruptions", "failed", "", 7, Format::count};  ///< of jobs, by failures
 inline constexpr Column kLostGpuHours{"lost_gpu_hours"};  ///< by sources of failures, and checkpoints: work lost,
-                                                          ///< detection, beginning again, longer work on slow nodes
+                                                          ///< detection, lost tasks that wait, beginning again, longer
+                                                          ///< work on slow nodes
 inline constexpr Column kFailures{"failures"};            ///< of parts, by source
 inline constexpr Column kCordoned{"cordoned"};            ///< nodes taken out since they failed too often
 inline constexpr Column kFromMemory{

@@ -98,9 +98,13 @@ JsonValue outages_json(const JobsRun& run) {
 /// Of all GPUs, in the order in which pictures stack them; and what each source of failures cost.
 void put_hours(const JobsRun& run, const JobList& jobs, const NodeList& nodes, JsonValue& json) {
   const GpuHours hours = gpu_hours_of(run, jobs, nodes);
-  json["gpu_hours"] = {{"work", hours.useful},       {"checkpoints", hours.writing},
-                       {"work lost", hours.lost},    {"failed, not yet seen", hours.detecting},
-                       {"starting", hours.starting}, {"down", hours.down},
+  json["gpu_hours"] = {{"work", hours.useful},
+                       {"checkpoints", hours.writing},
+                       {"work lost", hours.lost},
+                       {"failed, not yet seen", hours.detecting},
+                       {"without lost tasks", hours.incomplete},
+                       {"starting", hours.starting},
+                       {"down", hours.down},
                        {"idle", hours.idle}};
   constexpr double kHour = 3600;
   json["lost"] = JsonValue::object();

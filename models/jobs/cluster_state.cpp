@@ -87,20 +87,39 @@ bool ClusterState::replace_closed(JobId job) {
   return true;
 }
 
-bool ClusterState::drop_closed(JobId job, std::uint32_t least_gpus) {
+Allocation ClusterState::drop_closed(JobId job) {
   const Shape& shape = jobs_.shape(job);
   Allocation& where = running_[slots_[job]].where;
-  std::uint32_t left = 0;
-  for (const NodeShare& share : where) { left += inventory_.is_open(share.node) ? share.gpus.count() : 0; }
-  if (left < std::max(1U, least_gpus)) { return false; }
+  Allocation dropped;
   placement_.stopped(shape, where);
   std::erase_if(where, [&](const NodeShare& share) {
     if (inventory_.is_open(share.node)) { return false; }
     inventory_.give_back(share, shape[share.group].each);
+    dropped.push_back(share);
     return true;
   });
   placement_.started(shape, where);
   ++changes_;
+  return dropped;
+}
+
+void ClusterState::add(JobId job, Allocation more) {
+  require(is_running(job), "job {} does not run", job.value);
+  const Shape& shape = jobs_.shape(job);
+  Allocation& where = running_[slots_[job]].where;
+  placement_.stopped(shape, where);
+  where.insert(where.end(), more.begin(), more.end());
+  placement_.started(shape, where);
+  grown_.push_back(job);
+  ++changes_;
+}
+
+bool ClusterState::drop_closed(JobId job, std::uint32_t least_gpus) {
+  const Allocation& where = running_[slots_[job]].where;
+  std::uint32_t left = 0;
+  for (const NodeShare& share : where) { left += inventory_.is_open(share.node) ? share.gpus.count() : 0; }
+  if (left < std::max(1U, least_gpus)) { return false; }
+  drop_closed(job);
   return true;
 }
 

@@ -69,6 +69,10 @@ class ClusterState {
   /// Gives a running job other nodes for those of its own that are closed: for each the fullest that has room. False:
   /// there are not enough, and nothing has changed.
   bool replace_closed(JobId job);
+  /// Leaves a running job without what it has on closed nodes, which may be all that it has. That.
+  Allocation drop_closed(JobId job);
+  /// Gives a running job what has been taken for it already beside what it has. Requires tasks of its shape.
+  void add(JobId job, Allocation more);
   /// Leaves a running job, whose tasks have a GPU each, without what it has on closed nodes, if that is not all and at
   /// least so many GPUs are left. False: nothing has changed.
   bool drop_closed(JobId job, std::uint32_t least_gpus);
@@ -85,6 +89,8 @@ class ClusterState {
   /// Jobs started and stopped since these were last asked, in order; a job may be in both.
   std::vector<JobId> take_started() { return std::exchange(started_, {}); }
   std::vector<JobId> take_stopped() { return std::exchange(stopped_, {}); }
+  /// The same of those that were given more.
+  std::vector<JobId> take_grown() { return std::exchange(grown_, {}); }
 
   /// How often something has happened that no scheduler could expect: a job ended before or after its time, a node was
   /// lost or came back. What was planned before is void.
@@ -103,6 +109,7 @@ class ClusterState {
   std::set<std::pair<WallTime, JobId>> expected_ends_;
   std::vector<JobId> started_;
   std::vector<JobId> stopped_;
+  std::vector<JobId> grown_;
   std::uint64_t surprises_ = 0;
   std::uint64_t changes_ = 0;
   std::function<WallTime(JobId)> work_done_;

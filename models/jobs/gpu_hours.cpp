@@ -77,6 +77,7 @@ GpuHours gpu_hours_of(const JobsRun& run, const JobList& jobs, const NodeList& n
     hours.writing += gpus * seconds(outcome.time.writing) / kHour;
     hours.lost += gpus * seconds(outcome.time.lost) / kHour;
     hours.detecting += gpus * seconds(outcome.time.detecting) / kHour;
+    hours.incomplete += gpus * seconds(outcome.time.incomplete) / kHour;
     hours.starting += gpus * seconds(outcome.time.starting) / kHour;
   }
   for (const NodeHours& node : hours_by_node(run, jobs, nodes)) { hours.down += node.down; }

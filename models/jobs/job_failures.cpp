@@ -86,6 +86,10 @@ WallTime JobSimulation::fall_back(JobId job) {
 
 void JobSimulation::lose_more(JobId job, const std::vector<NodeId>& lost) {
   Work& work = works_[job];
+  if (lacks_tasks(job)) {
+    begin_elsewhere(job);
+    return;
+  }
   if (!work.from_memory) { return; }
   lost_[job].insert(lost_[job].end(), lost.begin(), lost.end());
   if (!is_in_memory(job)) { lose_memory(job); }
@@ -121,9 +125,7 @@ void JobSimulation::interrupt(JobId job, std::uint32_t cause, const std::vector<
 
 bool JobSimulation::release(JobId job) {
   Work& work = works_[job];
-  const WallTime detecting = state_.now() - work.failed;
-  run_.outcomes[job].time.detecting += detecting;
-  run_.failures[work.cause].lost_gpu_seconds += seconds(detecting) * gpus_of(job);
+  account_standstill(job);
   if (state_.now() >= ends_by(job)) {
     end(job, JobState::timed_out);
     return true;
@@ -138,12 +140,17 @@ bool JobSimulation::release(JobId job) {
 }
 
 bool JobSimulation::begin_elsewhere(JobId job) {
+  if (rules_.failures.restart == Restart::lost_tasks) { return begin_with_rest(job); }
   if (rules_.failures.restart == Restart::in_place && state_.replace_closed(job)) {
     note_stint(job);
     start_anew(job, works_[job].interval, true);
     return false;
   }
-  if (shrink(job)) { return true; }
+  if (!shrink(job)) { requeue(job); }
+  return true;
+}
+
+void JobSimulation::requeue(JobId job) {
   note(job, "gives its nodes back");
   lose_memory(job);
   leave(job);
@@ -151,7 +158,6 @@ bool JobSimulation::begin_elsewhere(JobId job) {
   state_.take_stopped();
   run_.outcomes[job].state = JobState::waiting;
   scheduler_.enqueue(job, state_);
-  return true;
 }
 
 }  // namespace athanor

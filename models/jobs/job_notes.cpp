@@ -18,7 +18,8 @@ void JobSimulation::note_submission(JobId job) {
 void JobSimulation::note_waiting() {
   if (!rules_.watched || *rules_.watched >= next_job_) { return; }
   const JobId job = *rules_.watched;
-  if (run_.outcomes[job].state != JobState::waiting || dependencies_.waits_for(job)) { return; }
+  const bool waits = run_.outcomes[job].state == JobState::waiting || lacks_tasks(job);
+  if (!waits || dependencies_.waits_for(job)) { return; }
   run_.story.note(state_.now(), scheduler_.reason(job, state_));
 }
 

@@ -36,6 +36,7 @@ void JobSimulation::start_anew(JobId job, WallTime interval, bool in_place) {
   work.since = state_.now();
   work.ready = state_.now() + overhead;
   work.has_failed = false;
+  lacking_.erase(job);
   work.start_cause = std::exchange(work.cause, kNoCause);
   state_.stall(job, false);
   note_start(job, overhead);
@@ -83,7 +84,7 @@ void JobSimulation::pace(JobId job) {
   pace.speed = pace.speed.scaled(slowest.speed.parts, Speed{}.parts);
   note_speed(job, pace.speed);
   work.progress.set_speed(pace.speed, slowest.speed);
-  WallTime due = ends_by(job);
+  WallTime due = std::max(state_.now(), ends_by(job));
   if (speeds_.shares_writes()) {
     work.progress.set_write_speed(speeds_.write_speed(state_.running(job), work.progress.is_writing()));
     due = std::min(due, work.progress.next_phase());
@@ -108,6 +109,11 @@ WallTime JobSimulation::work_done(JobId job) const {
 
 bool JobSimulation::go_on(JobId job) {
   Work& work = works_[job];
+  if (work.has_failed) {
+    account_standstill(job);
+    end(job, JobState::timed_out);
+    return true;
+  }
   work.progress.advance(state_.now());
   const bool completed = work.progress.work() >= jobs_.jobs[job].duration;
   if (!completed && state_.now() < ends_by(job)) {
@@ -140,7 +146,9 @@ void JobSimulation::lose_nodes(JobId job) {
   Work& work = works_[job];
   if (!work.on_nodes) { return; }  // it was started in the same breath
   lose_memory(job);
-  if (!work.has_failed) {
+  if (work.has_failed) {
+    account_standstill(job);
+  } else {
     close_account(job);
     if (rules_.preempted == Preempted::goes_on) {
       work.progress.keep();
@@ -167,6 +175,7 @@ void JobSimulation::leave(JobId job) {
   account_gpus(job);
   work.on_nodes = false;
   shrunk_.erase(job);
+  lacking_.erase(job);
   work.due = 0;
   work.failure = 0;
   others_changed_ = true;
@@ -200,6 +209,15 @@ void JobSimulation::account_slowness(JobId job) {
   work.slowed += slowed;
   run_.outcomes[job].time.slowed += slowed;
   run_.failures[work.slow_cause].lost_gpu_seconds += seconds(slowed) * gpus_of(job);
+}
+
+void JobSimulation::account_standstill(JobId job) {
+  Work& work = works_[job];
+  const WallTime stood = state_.now() - work.failed;
+  TimeOnNodes& time = run_.outcomes[job].time;
+  (lacks_tasks(job) ? time.incomplete : time.detecting) += stood;
+  run_.failures[work.cause].lost_gpu_seconds += seconds(stood) * gpus_of(job);
+  work.failed = state_.now();
 }
 
 double JobSimulation::gpus_of(JobId job) const { return static_cast<double>(works_[job].milli) / Inventory::kWhole; }

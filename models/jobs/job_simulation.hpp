@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <vector>
 
@@ -48,7 +49,7 @@ class JobSimulation {
     WallTime began;           ///< it got its nodes
     WallTime since;           ///< it has been started on them
     WallTime ready;           ///< it works from then on
-    WallTime failed;          ///< when it did, where has_failed
+    WallTime failed;          ///< when it did, where has_failed; it has not been accounted for since
     std::uint64_t milli = 0;  ///< thousandths of GPUs that it has, or had last
     bool on_nodes = false;
     bool has_failed = false;
@@ -117,6 +118,8 @@ class JobSimulation {
   void account_useful(JobId job);
   /// Notes by its cause what work up to the present took longer since a node was slow.
   void account_slowness(JobId job);
+  /// Notes what the time was, since a job failed or lost tasks.
+  void account_standstill(JobId job);
   double gpus_of(JobId job) const;
 
   // What is told of the job that is watched (job_notes.cpp).
@@ -148,9 +151,11 @@ class JobSimulation {
   WallTime fall_back(JobId job);
   /// It begins again, or not: it is given up. True as with begin_elsewhere(), and where it has ended.
   bool release(JobId job);
-  /// It goes on where it is, with other nodes for those that are closed or, if it is elastic, without them; else it
-  /// waits for nodes. True: it has fewer nodes, or none.
+  /// A job begins again that does not work. It goes on where it is, with other nodes for those that are closed or, if
+  /// it is elastic, without them; else it waits for nodes. True: it has fewer nodes, or none.
   bool begin_elsewhere(JobId job);
+  /// It gives its nodes back, and waits as if it had been submitted anew.
+  void requeue(JobId job);
 
   // What shrinks and grows again (job_resizes.cpp).
   /// An elastic job goes on with what it has on nodes that are open. False: it does not.
@@ -159,6 +164,14 @@ class JobSimulation {
   void grow_back();
   /// Its GPUs are what it has now.
   void resize(JobId job);
+
+  // What loses tasks, keeps the others, and waits for places of those (job_lost_tasks.cpp).
+  bool lacks_tasks(JobId job) const { return lacking_.contains(job); }
+  /// A job that does not work is left without its tasks on closed nodes. It begins again if it has all that it needs;
+  /// else it waits. True as with begin_elsewhere().
+  bool begin_with_rest(JobId job);
+  /// A scheduler has found places for tasks of a job.
+  void get_tasks(JobId job);
 
   // What is slow (job_slowdowns.cpp).
   void slow_down(const FailureProcess::Failure& slow);
@@ -185,6 +198,7 @@ class JobSimulation {
   NodeWatch watch_;
   std::vector<Draining> draining_;
   std::map<JobId, std::uint32_t> shrunk_;  ///< jobs that have less than they want, and the cause
+  std::set<JobId> lacking_;                ///< jobs that wait for places of tasks that they have lost
   Dependencies dependencies_;
   IdVector<JobId, Work> works_;
   std::map<JobId, std::vector<NodeId>> lost_;  ///< nodes of jobs with checkpoints in memory, since they failed last

@@ -42,6 +42,10 @@ bool JobSimulation::find(std::uint32_t part) {
 
 void JobSimulation::move(JobId job, std::uint32_t cause) {
   Work& work = works_[job];
+  if (lacks_tasks(job)) {
+    begin_elsewhere(job);
+    return;
+  }
   if (work.has_failed) { return; }  // it leaves them when it begins again
   close_account(job);
   work.failure = 0;

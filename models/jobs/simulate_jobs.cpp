@@ -70,8 +70,8 @@ bool JobSimulation::has_work() const {
 WallTime JobSimulation::next_instant() const {
   if (!has_work()) { return WallTime::max(); }
   WallTime next = std::min(next_submission(), events_.empty() ? WallTime::max() : events_.top().when);
-  // Parts fail for ever: where only they are left, nothing changes for jobs that wait.
-  const bool moves = next != WallTime::max() || !state_.running().empty();
+  // Parts fail for ever: where only they are left, nothing changes for jobs that wait, or lack tasks.
+  const bool moves = next != WallTime::max() || state_.running().size() > lacking_.size();
   if (moves) { next = std::min(next, failures_.next()); }
   const WallTime period = scheduler_.period();
   if (period > WallTime::zero()) {
@@ -148,7 +148,9 @@ void JobSimulation::schedule() {
   const std::vector<JobId> started = state_.take_started();
   for (const JobId job : stopped) { lose_nodes(job); }
   for (const JobId job : started) { begin(job); }
-  if (stopped.empty() && started.empty()) { return; }
+  const std::vector<JobId> grown = state_.take_grown();
+  for (const JobId job : grown) { get_tasks(job); }
+  if (stopped.empty() && started.empty() && grown.empty()) { return; }
   note_usage();
 }
 
@@ -172,7 +174,7 @@ void JobSimulation::finish() {
   for (const RunningJob& running : state_.running()) {
     Work& work = works_[running.job];
     if (work.has_failed) {
-      run_.outcomes[running.job].time.detecting += state_.now() - work.failed;
+      account_standstill(running.job);
     } else {
       close_account(running.job);
     }
@@ -183,7 +185,7 @@ void JobSimulation::finish() {
   name_those_without_progress(cut);
   for (const JobId job : jobs_.jobs.ids()) {
     JobOutcome& outcome = run_.outcomes[job];
-    if (outcome.state != JobState::waiting) { continue; }
+    if (outcome.state != JobState::waiting && !lacks_tasks(job)) { continue; }
     account_useful(job);
     if (!cut && run_.stuck.size() < kStuckNamed) { run_.stuck.push_back({job, reason(job)}); }
   }
@@ -196,7 +198,8 @@ void JobSimulation::name_those_without_progress(bool cut) {
   }
   if (cut) { return; }
   for (const RunningJob& running : state_.running()) {
-    if (run_.stuck.size() < kStuckNamed) { run_.stuck.push_back({running.job, "stands still on its nodes for ever"}); }
+    if (lacks_tasks(running.job) || run_.stuck.size() >= kStuckNamed) { continue; }  // those wait for their tasks
+    run_.stuck.push_back({running.job, "stands still on its nodes for ever"});
   }
 }
 

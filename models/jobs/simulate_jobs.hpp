@@ -30,14 +30,15 @@ enum class JobState : std::uint8_t {
 
 /// What the time on nodes of a job was.
 struct TimeOnNodes {
-  WallTime useful;     ///< work that was not lost, as long as it takes where no node is slow
-  WallTime slowed;     ///< what work took longer since nodes were slow
-  WallTime writing;    ///< checkpoints
-  WallTime lost;       ///< work since the last checkpoint that could be used
-  WallTime detecting;  ///< failed, and nobody knew
-  WallTime starting;   ///< again, without progress
+  WallTime useful;      ///< work that was not lost, as long as it takes where no node is slow
+  WallTime slowed;      ///< what work took longer since nodes were slow
+  WallTime writing;     ///< checkpoints
+  WallTime lost;        ///< work since the last checkpoint that could be used
+  WallTime detecting;   ///< failed, and nobody knew
+  WallTime incomplete;  ///< without tasks that it had lost, too few left to work
+  WallTime starting;    ///< again, without progress
 
-  WallTime all() const { return useful + slowed + writing + lost + detecting + starting; }
+  WallTime all() const { return useful + slowed + writing + lost + detecting + incomplete + starting; }
 };
 
 /// What became of a job.
@@ -68,8 +69,8 @@ struct FailureAccount {
   std::uint64_t failures = 0;       ///< of its parts
   std::uint64_t interruptions = 0;  ///< of jobs
   std::uint64_t from_memory = 0;    ///< after which these went on from a checkpoint in memory
-  double lost_gpu_seconds = 0;      ///< work that was lost, time until it was detected and until jobs had begun again;
-                                    ///< what work took longer
+  double lost_gpu_seconds = 0;  ///< work that was lost, time until it was detected, without tasks and until jobs had
+                                ///< begun again; what work took longer
 };
 
 /// A node that could not be used. Another failure may hit it meanwhile: then these overlap.
@@ -89,8 +90,9 @@ struct StuckJob {
 struct JobsRun {
   IdVector<JobId, JobOutcome> outcomes;
   Usage usage;
-  WallTime ended;                        ///< the last job's end, or submission where that never starts; or the horizon
-  std::vector<StuckJob> stuck;           ///< the first of them
+  WallTime ended;               ///< the last job's end, or submission where that never starts, or tasks that it
+                                ///< loses and never gets again; or the horizon
+  std::vector<StuckJob> stuck;  ///< the first of them
   std::vector<FailureAccount> failures;  ///< of each source
   std::uint64_t cordoned = 0;            ///< nodes taken out since they failed too often
   std::vector<JobStint> stints;          ///< in the order of their ends; kept where asked for

@@ -19,7 +19,8 @@ std::string parts_of(const TimeOnNodes& time) {
   for (const auto& [part, what] :
        {std::pair(time.useful, "work that lasted"), std::pair(time.slowed, "on slow nodes"),
         std::pair(time.writing, "checkpoints"), std::pair(time.lost, "lost"),
-        std::pair(time.detecting, "failed and unseen"), std::pair(time.starting, "beginning again")}) {
+        std::pair(time.detecting, "failed and unseen"), std::pair(time.incomplete, "without tasks that were lost"),
+        std::pair(time.starting, "beginning again")}) {
     if (part > WallTime::zero()) { parts.push_back(fmt::format("{:.1f} % {}", seconds(part) / all * 100, what)); }
   }
   return fmt::format("{}", joined(parts, ", "));
@@ -80,6 +81,7 @@ JsonValue to_json(const JobExplanation& explanation) {
             {"writing", seconds(outcome.time.writing)},
             {"lost", seconds(outcome.time.lost)},
             {"detecting", seconds(outcome.time.detecting)},
+            {"incomplete", seconds(outcome.time.incomplete)},
             {"starting", seconds(outcome.time.starting)}}},
           {"placement_slowdown", paced ? JsonValue(history.pace->alone / history.pace->best) : JsonValue()},
           {"interference_slowdown", paced ? JsonValue(history.pace->time / history.pace->alone) : JsonValue()},

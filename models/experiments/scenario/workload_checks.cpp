@@ -108,6 +108,26 @@ void check_shrinking(const WorkloadConfig& workload, Problems& problems) {
   }
 }
 
+/// Tasks that are lost alone wait for places where somebody places them alone.
+void check_lost_tasks(const WorkloadConfig& workload, Problems& problems) {
+  if (workload.rules.failures.restart != Restart::lost_tasks) { return; }
+  if (!workload.scheduler->places_lost_tasks()) {
+    std::vector<std::string> who;
+    for (const SchedulerEntry& each : schedulers()) {
+      if (each.make()->places_lost_tasks()) { who.push_back(fmt::format("'{}'", each.name)); }
+    }
+    problems.add({"not-simulated",
+                  fmt::format("'{}' places whole jobs, and no tasks that they have lost", workload.scheduler_name),
+                  workload.place,
+                  fmt::format(R"(leave out "restart": "lost_tasks", or choose {})", joined(who, " or "))});
+  }
+  if (workload.rules.checkpoints.memory) {
+    problems.add({"not-simulated",
+                  "what nodes have in memory is not known of jobs that wait for places of tasks that they have lost",
+                  workload.place, R"(leave out "memory" of "checkpoints", or "restart": "lost_tasks")"});
+  }
+}
+
 void check_retries(const WorkloadJobKind& job, const WorkloadConfig& workload, Problems& problems) {
   if (!job.retries || !workload.rules.failures.sources.empty()) { return; }
   problems.add({"no-effect", "a job is tried again, and nothing fails", job.place,
@@ -149,6 +169,7 @@ void check(const WorkloadConfig& workload, Problems& problems) {
   const std::size_t before = problems.size();
   check_failures(workload, problems);
   check_shrinking(workload, problems);
+  check_lost_tasks(workload, problems);
   check_dependencies(workload, problems);
   check_measured(workload, problems);
   for (const WorkloadJob& job : workload.written) { check_retries(job, workload, problems); }

@@ -127,6 +127,15 @@ void check_checks(Fields& fields, const FailureRules& rules) {
     fields.problem(rules.shrink ? "shrink" : "in_place_overhead", "no-effect", "no job begins again in place",
                    R"(leave it out, or write "restart": "in_place")");
   }
+  const bool moves = rules.checks && rules.checks->found == HealthChecks::Found::move;
+  const bool loses = any([](const FailureSource& each) { return each.what != What::job && !each.slows(); });
+  if (rules.restart == Restart::lost_tasks && !moves && !loses) {
+    fields.problem("restart", "no-effect", "no job loses tasks: nothing takes nodes away", "leave it out");
+  }
+  if (rules.restart == Restart::lost_tasks && rules.shrink) {
+    fields.problem("shrink", "no-effect", "jobs keep what is left, and the scheduler gives them others",
+                   R"(leave it out, or write "restart": "in_place")");
+  }
   const bool counted = any([](const FailureSource& source) { return source.what <= What::node; });
   if (rules.cordon && !counted) { fields.problem("cordon", "no-effect", "no node fails by itself", "leave it out"); }
 }
@@ -150,8 +159,9 @@ void visit(Fields& fields, FailureRules& rules) {
                        [](Fields& nested, FailureSource& source) { visit(nested, source); });
   visit_span(fields, "detection", rules.detection, "A job that has failed holds its nodes so long; absent: not at all",
              {});
-  fields.optional("restart", rules.restart, "How a job begins again that has failed",
-                  {{"in_place", Restart::in_place}, {"requeue", Restart::requeue}});
+  fields.optional(
+      "restart", rules.restart, "How a job begins again that has failed",
+      {{"in_place", Restart::in_place}, {"requeue", Restart::requeue}, {"lost_tasks", Restart::lost_tasks}});
   fields.optional("in_place_overhead", rules.in_place_overhead,
                   "Without progress, of one that begins again in place; absent: \"restart_overhead\"");
   fields.optional("shrink", rules.shrink,

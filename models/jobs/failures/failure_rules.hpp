@@ -64,8 +64,9 @@ struct Cordon {
 
 /// How a job begins again that has failed.
 enum class Restart : std::uint8_t {
-  in_place,  ///< on its nodes, with others for those that are lost where there are any; else as `requeue`
-  requeue,   ///< it waits for nodes as if it had been submitted anew
+  in_place,    ///< on its nodes, with others for those that are lost where there are any; else as `requeue`
+  requeue,     ///< it waits for nodes as if it had been submitted anew
+  lost_tasks,  ///< those on nodes that are lost wait for places, and the others keep theirs
 };
 
 /// What fails on a cluster, and what becomes of it.

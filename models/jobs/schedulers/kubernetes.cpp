@@ -35,12 +35,18 @@ class KubernetesScheduler final : public Scheduler {
   }
 
   void enqueue(JobId job, const ClusterState& state) override {
-    pods_[job].turn = {-std::int64_t{state.job(job).priority}, state.now(), job};
-    pods_[job].placed.assign(state.jobs().shape(job).size(), 0);
-    waiting_.insert(pods_[job].turn);
+    await_turn(job, incomplete_.erase(job) > 0, state);
+  }
+  void ended(JobId job, const ClusterState& state) override {
+    if (incomplete_.erase(job) > 0) { withdraw(job, state); }
     idle_timeouts_ = 0;
   }
-  void ended(JobId /*job*/, const ClusterState& /*state*/) override { idle_timeouts_ = 0; }
+
+  /// Others are created in their place, and wait.
+  bool lost_tasks(JobId job, const Allocation& /*lost*/, const ClusterState& state) override {
+    await_turn(job, !incomplete_.insert(job).second, state);
+    return false;
+  }
 
   /// What the job holds is given back when it is next called.
   void withdraw(JobId job, const ClusterState& /*state*/) override {
@@ -65,16 +71,15 @@ class KubernetesScheduler final : public Scheduler {
   }
 
   WallTime next_call(const ClusterState& state) const override {
-    // When nothing runs, and every job has given back what it held in vain, none will ever start.
-    if (timeout_ == WallTime::zero() || (state.running().empty() && idle_timeouts_ > waiting_.size())) {
-      return WallTime::max();
-    }
+    // When nothing works, and every job has given back what it held in vain, none will ever start.
+    const bool nothing_works = state.running().size() == incomplete_.size();
+    if (timeout_ == WallTime::zero() || (nothing_works && idle_timeouts_ > waiting_.size())) { return WallTime::max(); }
     WallTime next = WallTime::max();
     for (const JobId job : holders_) { next = std::min(next, pods_[job].since + timeout_); }
     return next;
   }
 
-  std::size_t waiting() const override { return waiting_.size(); }
+  std::size_t waiting() const override { return waiting_.size() - incomplete_.size(); }
 
   std::string reason(JobId job, const ClusterState& state) const override {
     std::string text = fmt::format("has {}", share_text(job, state));
@@ -94,7 +99,7 @@ class KubernetesScheduler final : public Scheduler {
  private:
   struct Pods {
     PodTurn turn;
-    std::vector<std::uint32_t> placed;  ///< of each group
+    std::vector<std::uint32_t> placed;  ///< of each group, with those that run
     Allocation held;
     WallTime since;  ///< it holds something
   };
@@ -102,9 +107,34 @@ class KubernetesScheduler final : public Scheduler {
   std::string share_text(JobId job, const ClusterState& state) const {
     std::uint32_t tasks = 0;
     for (const TaskGroup& group : state.jobs().shape(job)) { tasks += group.tasks; }
+    std::uint32_t placed = 0;
     std::uint32_t gpus = 0;
-    for (const NodeShare& share : pods_[job].held) { gpus += share.gpus.count(); }
-    return fmt::format("{} of {} tasks on nodes, with {} GPUs", pods_[job].held.size(), tasks, gpus);
+    const auto add = [&](const Allocation& where) {
+      for (const NodeShare& share : where) {
+        placed += share.tasks;
+        gpus += share.gpus.count();
+      }
+    };
+    add(pods_[job].held);
+    if (state.is_running(job)) { add(state.running(job).where); }
+    return fmt::format("{} of {} tasks on nodes, with {} GPUs", placed, tasks, gpus);
+  }
+
+  /// Tasks that have no places wait, with others of the job that do already where it `waits`.
+  void await_turn(JobId job, bool waits, const ClusterState& state) {
+    count_placed(job, state);
+    idle_timeouts_ = 0;
+    if (waits) { return; }
+    pods_[job].turn = {-std::int64_t{state.job(job).priority}, state.now(), job};
+    waiting_.insert(pods_[job].turn);
+  }
+
+  void count_placed(JobId job, const ClusterState& state) {
+    Pods& pods = pods_[job];
+    pods.placed.assign(state.jobs().shape(job).size(), 0);
+    for (const NodeShare& share : pods.held) { pods.placed[share.group] += share.tasks; }
+    if (!state.is_running(job)) { return; }
+    for (const NodeShare& share : state.running(job).where) { pods.placed[share.group] += share.tasks; }
   }
 
   /// Tasks in their order; those of jobs of one turn alternate.
@@ -155,7 +185,12 @@ class KubernetesScheduler final : public Scheduler {
     for (std::uint32_t group = 0; group < shape.size(); ++group) {
       if (pods_[job].placed[group] < shape[group].tasks) { return false; }
     }
-    state.start(job, std::exchange(pods_[job].held, {}));
+    Allocation held = std::exchange(pods_[job].held, {});
+    if (incomplete_.erase(job) > 0) {
+      state.add(job, std::move(held));
+    } else {
+      state.start(job, std::move(held));
+    }
     holders_.erase(job);
     waiting_.erase(pods_[job].turn);
     idle_timeouts_ = 0;
@@ -165,7 +200,7 @@ class KubernetesScheduler final : public Scheduler {
   void give_back(JobId job, ClusterState& state) {
     state.inventory().give_back(pods_[job].held, state.jobs().shape(job));
     pods_[job].held.clear();
-    std::fill(pods_[job].placed.begin(), pods_[job].placed.end(), 0);
+    count_placed(job, state);
     holders_.erase(job);
   }
 
@@ -200,7 +235,8 @@ class KubernetesScheduler final : public Scheduler {
   std::size_t kinds_ = 0;  ///< of tasks in the whole list
   IdVector<JobId, Pods> pods_;
   std::set<PodTurn> waiting_;
-  std::set<JobId> holders_;  ///< jobs that hold something and do not run
+  std::set<JobId> holders_;     ///< jobs that hold something and do not run with it
+  std::set<JobId> incomplete_;  ///< jobs that run, but for tasks that they have lost
   std::vector<JobId> withdrawn_;
   std::uint64_t idle_timeouts_ = 0;  ///< since anything has changed
   std::uint64_t surprises_ = 0;
@@ -219,6 +255,7 @@ struct Kubernetes final : SchedulerKind {
                     "A job that has held nodes so long and is not whole gives them back and is last again; 0: never",
                     {.most = WallTime{31'536'000'000'000}});
   }
+  bool places_lost_tasks() const override { return true; }
   std::unique_ptr<Scheduler> make(const JobList& jobs, const NodeList& /*nodes*/) const override {
     return std::make_unique<KubernetesScheduler>(gang_timeout, jobs);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/jobs/cluster_state.hpp"
+#include "sim/check.hpp"
 #include "sim/parse.hpp"
 #include "sim/wall_time.hpp"
 
@@ -22,6 +23,12 @@ class Scheduler {
   virtual void enqueue(JobId job, const ClusterState& state) = 0;
   /// A job that ran has ended.
   virtual void ended(JobId /*job*/, const ClusterState& /*state*/) {}
+  /// A job that runs has lost these tasks, and keeps the others. False: it does not work without them, and waits until
+  /// it is given as many (ClusterState::add()). Only where the kind places_lost_tasks().
+  virtual bool lost_tasks(JobId job, const Allocation& /*lost*/, const ClusterState& /*state*/) {
+    require(false, "the scheduler of job {} places whole jobs", job.value);
+    return false;
+  }
   /// A job that waits is withdrawn.
   virtual void withdraw(JobId job, const ClusterState& state) = 0;
   /// Something has changed since it was last called, or its period has passed: starts jobs, and takes nodes away.
@@ -33,7 +40,7 @@ class Scheduler {
   virtual WallTime next_call(const ClusterState& /*state*/) const { return WallTime::max(); }
   /// How many jobs wait.
   virtual std::size_t waiting() const = 0;
-  /// Why a job that waits does not run, for people: "waits for 8 GPUs behind job 12".
+  /// Why a job that waits, or lacks tasks, does not run, for people: "waits for 8 GPUs behind job 12".
   virtual std::string reason(JobId job, const ClusterState& state) const = 0;
 };
 
@@ -49,6 +56,8 @@ class SchedulerKind {
   virtual bool places_jobs() const { return false; }
   /// It gives elastic jobs other numbers of GPUs than their shapes have.
   virtual bool resizes_jobs() const { return false; }
+  /// It finds places for tasks that a running job has lost.
+  virtual bool places_lost_tasks() const { return false; }
   virtual std::unique_ptr<Scheduler> make(const JobList& jobs, const NodeList& nodes) const = 0;
 };
 

@@ -50,6 +50,7 @@ struct Volcano final : SchedulerKind {
   }
   bool places_jobs() const override { return settings.scores_nodes(); }
   bool resizes_jobs() const override { return true; }
+  bool places_lost_tasks() const override { return true; }
 
   std::unique_ptr<Scheduler> make(const JobList& jobs, const NodeList& nodes) const override {
     return std::make_unique<VolcanoScheduler>(settings, jobs, nodes);

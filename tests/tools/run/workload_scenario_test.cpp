@@ -1,4 +1,6 @@
 #include <cmath>
+#include <map>
+#include <string>
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -162,6 +164,16 @@ TEST_CASE("what cannot work of failures is refused") {
       {saving(R"("interval": "1h", "memory": {})"), "missing-key", "interval"},
       {failing(R"("between": "1d")", R"(, "shrink": true)"), "no-effect", "none is"},
       {failing(R"("between": "1d")", R"(, "restart": "requeue", "in_place_overhead": "1s")"), "no-effect", "in place"},
+      {failing(R"("between": "1d")", R"(, "restart": "lost_tasks")"), "not-simulated", "'fifo' places whole jobs"},
+      {failing(R"("between": "1d")", R"(, "restart": "lost_tasks")"), "not-simulated", "'kubernetes' or 'volcano'"},
+      {an_hour_and(R"("scheduler": "kueue", "failures": {"sources": [{"between": "1d"}], "restart": "lost_tasks"})"),
+       "not-simulated", "'kueue' places whole jobs"},
+      {an_hour_and(R"("scheduler": "volcano", "failures": {"sources": [{"between": "1d"}], "restart": "lost_tasks"},
+                      "checkpoints": {"interval": "1h", "memory": {"interval": "1min"}})"),
+       "not-simulated", "in memory"},
+      {failing(R"("between": "1d")", R"(, "restart": "lost_tasks", "shrink": true)"), "no-effect", "gives them others"},
+      {failing(R"("between": "1d", "what": "job")", R"(, "restart": "lost_tasks")"), "no-effect", "no job loses tasks"},
+      {failing(R"("between": "1d", "speed": 0.5)", R"(, "restart": "lost_tasks")"), "no-effect", "no job loses tasks"},
       {on_star(R"({"jobs": [{"gpus": 2, "elastic": {"to": 2}, "duration": "1h"}], "scheduler": "pollux",
                    "failures": {"sources": [{"between": "1d"}], "shrink": true}})"),
        "no-effect", "'pollux' says itself"},
@@ -377,4 +389,31 @@ TEST_CASE(
   CHECK(makespan("node") == 2 * 3600);
   check_refused(folder, {{scenario("pcie", R"({"gpus": 1, "nics": 3})"), "job-too-large", "1 GPU, 3 NICs"},
                          {scenario("rack", R"({"gpus": 1, "nics": 1})"), "unknown-name", "node, socket, pcie"}});
+}
+
+TEST_CASE("scenarios of what failures take from gangs say what the guide says") {
+  const auto rows_of = [](const char* scenario) {
+    const Folder folder;
+    std::map<std::string, nlohmann::json> rows;
+    for (const nlohmann::json& row : results_of(folder, read_text_file(scenario))) { rows[row["case"]] = row; }
+    return rows;
+  };
+  auto gang = rows_of("../scenarios/jobs/gang_after_repair.json");
+  const auto lost = [&](const char* name) { return gang[name]["lost_gpu_hours"]["node"].get<double>(); };
+  // It holds 56 GPUs and fewer for nothing, until nobody else waits.
+  CHECK(lost("as installed") > 9'000);
+  CHECK(lost("with a spare node") > 9'000);
+  for (const char* mended : {"of higher priority", "without drf", "RestartJob, sla before gang"}) {
+    CAPTURE(mended);
+    CHECK(lost(mended) < 400);
+    CHECK(gang[mended]["effective_time"].get<double>() > 0.96);
+  }
+  // It holds nothing, and waits for eight nodes at once.
+  CHECK(lost("RestartJob") < 200);
+  CHECK(gang["RestartJob"]["effective_time"].get<double>() == doctest::Approx(0.80).epsilon(0.01));
+  auto elastic = rows_of("../scenarios/jobs/shrinking_training.json");
+  const auto days = [&](const char* name) { return elastic[name]["makespan_s"].get<double>() / 86'400; };
+  CHECK(days("waits for the repair") == doctest::Approx(46.5).epsilon(0.01));
+  CHECK(days("shrinks") == doctest::Approx(31.5).epsilon(0.01));
+  CHECK(days("two nodes stand by") == doctest::Approx(30.9).epsilon(0.01));
 }

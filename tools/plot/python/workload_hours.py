@@ -6,7 +6,7 @@ import axes as look
 import workload_shares
 
 PARTS = (("work", "#0072B2"), ("checkpoints", "#56B4E9"), ("starting", "#CC79A7"), ("failed, not yet seen", "#E69F00"),
-         ("work lost", "#D55E00"), ("down", "#222222"), ("idle", "#DDDDDD"))
+         ("without lost tasks", "#F0E442"), ("work lost", "#D55E00"), ("down", "#222222"), ("idle", "#DDDDDD"))
 NODE_PARTS = (("used", "#0072B2"), ("down", "#222222"), ("idle", "#DDDDDD"))
 MOST_BARS = 64
 SPREADS = (1, 2, 4, 8, 16, 32, 64, 128)
@@ -30,7 +30,7 @@ def draw_parts(area, runs):
         for place, width in enumerate(widths):
             if width >= 5:
                 area.text(left[place] + width / 2, place, f"{width:.0f} %", ha="center", va="center", fontsize=9.5,
-                          color="#111111" if part in ("idle", "checkpoints", "failed, not yet seen") else "white")
+                          color="#111111" if part in ("idle", "checkpoints", "failed, not yet seen", "without lost tasks") else "white")
         left = [start + width for start, width in zip(left, widths)]
     area.set_yticks(range(len(runs)), [run.case or "all GPUs" for run in runs])
     area.set(ylim=(len(runs) - 0.5, -0.5), xlim=(0, 100), xlabel="Share of the hours of all GPUs (%)")
@@ -58,7 +58,7 @@ def causes(run):
     lost = dict(run.lost)
     for part in ("checkpoints", "down"):
         lost[part if part == "checkpoints" else "nodes down"] = run.gpu_hours.get(part, 0)
-    starts = run.gpu_hours.get("starting", 0) + run.gpu_hours.get("work lost", 0) + run.gpu_hours.get("failed, not yet seen", 0)
+    starts = sum(run.gpu_hours.get(part, 0) for part in ("starting", "work lost", "failed, not yet seen", "without lost tasks"))
     lost["other starts"] = max(0.0, starts - sum(run.lost.values()))
     least = 1e-6 * sum(run.gpu_hours.values())
     return sorted(((name, hours) for name, hours in lost.items() if hours > least), key=lambda pair: -pair[1])

@@ -79,27 +79,40 @@ int VolcanoScheduler::vote_of_overcommit(const VolcanoPluginUse& use, const Amou
   return 1;
 }
 
-void VolcanoScheduler::allocate_all(ClusterState& state) {
-  std::vector<std::pair<std::size_t, WaitingList::Walk>> walks;
+std::vector<VolcanoScheduler::Walk> VolcanoScheduler::walks() const {
+  std::vector<Walk> walks;
   for (std::size_t queue = 0; queue < queues_.count(); ++queue) {
-    if (!inqueue_[queue].empty()) { walks.emplace_back(queue, WaitingList::Walk(inqueue_[queue])); }
+    std::vector<JobId> incomplete = incomplete_in(queue);
+    if (inqueue_[queue].empty() && incomplete.empty()) { continue; }
+    std::reverse(incomplete.begin(), incomplete.end());
+    walks.push_back({queue, WaitingList::Walk(inqueue_[queue]), {}, std::move(incomplete)});
   }
+  return walks;
+}
+
+void VolcanoScheduler::allocate_all(ClusterState& state) {
+  std::vector<Walk> left = walks();
   std::vector<JobId> started;
-  while (!walks.empty()) {
-    std::erase_if(walks, [&](const auto& walk) { return queues_.is_overused(walk.first); });
-    const auto at = std::min_element(walks.begin(), walks.end(),
-                                     [&](const auto& a, const auto& b) { return queues_.is_before(a.first, b.first); });
-    if (at == walks.end()) { break; }
-    const auto turn = at->second.next();
+  while (!left.empty()) {
+    std::erase_if(left, [&](const Walk& walk) { return queues_.is_overused(walk.queue); });
+    const auto at = std::min_element(left.begin(), left.end(),
+                                     [&](const Walk& a, const Walk& b) { return queues_.is_before(a.queue, b.queue); });
+    if (at == left.end()) { break; }
+    if (!at->next) { at->next = at->waiting.next(); }
+    if (const auto job = take_incomplete(*at)) {
+      complete(*job, state);
+      continue;
+    }
+    const auto turn = std::exchange(at->next, std::nullopt);
     if (!turn) {
-      walks.erase(at);
+      left.erase(at);
       continue;
     }
     const VolcanoJob& known = jobs_[turn->job];
     const bool skipped = known.is_new || known.is_best_effort;
     if (!skipped && allocate(turn->job, state)) { started.push_back(turn->job); }
     const bool tried_in_vain = !skipped && known.phase == Phase::inqueue && !known.is_settled;
-    at->second.go_on(tried_in_vain && !alike_differ_ ? WaitingList::Next::no_such : WaitingList::Next::job);
+    at->waiting.go_on(tried_in_vain && !alike_differ_ ? WaitingList::Next::no_such : WaitingList::Next::job);
   }
   for (const JobId job : started) {
     inqueue_[jobs_[job].queue].remove(jobs_.turn(job), list_.jobs[job].shape);
@@ -225,8 +238,7 @@ void VolcanoScheduler::backfill_all(ClusterState& state) {
 bool VolcanoScheduler::may_evict(JobId job, Eviction eviction, const ClusterState& state) const {
   const VolcanoJob& known = jobs_[job];
   if (known.is_new || known.is_settled || known.is_best_effort) { return false; }
-  const Amounts request = jobs_.request(job);
-  if (eviction == Eviction::reclaim) { return queues_.may_reclaim(known.queue, request); }
+  if (eviction == Eviction::reclaim) { return queues_.may_reclaim(known.queue, request_of(job, state)); }
   const auto* drf = settings_.use_of(VolcanoPlugin::drf);
   const auto* gang = settings_.use_of(VolcanoPlugin::gang);
   const auto& by_priority = running_by_priority_[known.queue];
@@ -237,18 +249,25 @@ bool VolcanoScheduler::may_evict(JobId job, Eviction eviction, const ClusterStat
 void VolcanoScheduler::evict_for_all(Eviction eviction, ClusterState& state) {
   std::optional<VolcanoVictims> victims;
   for (const std::size_t queue : queues_.in_order()) {
-    inqueue_[queue].visit([&](Turn turn) {
-      const JobId job = turn.job;
-      if (!may_evict(job, eviction, state)) { return WaitingList::Next::job; }
+    const auto look_at = [&](JobId job) {
+      if (!may_evict(job, eviction, state)) { return; }
       if (!victims) { victims.emplace(settings_, jobs_, queues_, total_, state); }
       const bool keeps = keeps_overdue_ && is_overdue(job, state);
-      const auto room = victims->make_room(job, eviction, *session_, keeps);
+      const Shape needed = incomplete_.contains(job) ? missing_of(job, state).shape : jobs_.needed_shape(job);
+      const auto room = victims->make_room(job, needed, eviction, *session_, keeps);
       pipelined_.emplace_back(queue, room.placed);
-      if (!room.for_all) { return WaitingList::Next::job; }
+      if (!room.for_all) { return; }
       jobs_[job].is_settled = true;
       settled_.push_back(job);
+    };
+    const std::vector<JobId> incomplete = incomplete_in(queue);
+    auto next = incomplete.begin();
+    inqueue_[queue].visit([&](Turn turn) {
+      for (; next != incomplete.end() && is_before(*next, turn.job); ++next) { look_at(*next); }
+      look_at(turn.job);
       return WaitingList::Next::job;
     });
+    std::for_each(next, incomplete.end(), look_at);
   }
   if (!victims) { return; }
   for (const auto& [job, tasks] : victims->take_evicted()) { evict(job, tasks, state); }

@@ -98,6 +98,7 @@ void VolcanoScheduler::leave_nodes(JobId job) {
   want(job, {});
   known.phase = Phase::none;
   elastic_.erase(job);
+  incomplete_.erase(job);
   auto& by_priority = running_by_priority_[known.queue];
   const auto at = by_priority.find(list_.jobs[job].priority);
   if (--at->second == 0) { by_priority.erase(at); }
@@ -177,7 +178,8 @@ void VolcanoScheduler::open(ClusterState& state) {
 void VolcanoScheduler::close(ClusterState& state) {
   for (const auto& [job, placed] : kept_) { state.inventory().give_back(placed.on_free, jobs_.needed_shape(job)); }
   for (const auto& [queue, what] : pipelined_) { queues_.release(queue, what); }
-  next_session_ = !new_jobs_.empty() ? state.now() + WallTime{1} : WallTime::max();
+  const bool goes_on = std::exchange(may_grow_, false) || !new_jobs_.empty();
+  next_session_ = goes_on ? state.now() + WallTime{1} : WallTime::max();
   for (const JobId job : new_jobs_) { jobs_[job].is_new = false; }
   for (const JobId job : settled_) { jobs_[job].is_settled = false; }
   kept_.clear();
@@ -208,6 +210,11 @@ std::string VolcanoScheduler::reason(JobId job, const ClusterState& state) const
   const VolcanoJob& known = jobs_[job];
   const Amounts request = jobs_.request(job);
   const std::string in = fmt::format("queue '{}'", queues_.name(known.queue));
+  if (incomplete_.contains(job)) {
+    return fmt::format("has {} GPUs in {}, and lacks {} of tasks that it has lost: {} are free",
+                       gpus(known.allocated.of[Amounts::gpu]), in, gpus(request_of(job, state).of[Amounts::gpu]),
+                       state.inventory().free_gpus());
+  }
   if (known.phase == Phase::pending) {
     return fmt::format("is pending: {} has {} GPUs, and {} are asked for by jobs in all queues", in,
                        gpus(queues_.allocated(known.queue).of[Amounts::gpu]), gpus(queues_.inqueue().of[Amounts::gpu]));

@@ -26,6 +26,7 @@ class VolcanoScheduler final : public Scheduler {
 
   void enqueue(JobId job, const ClusterState& state) override;
   void ended(JobId job, const ClusterState& state) override;
+  bool lost_tasks(JobId job, const Allocation& lost, const ClusterState& state) override;
   void withdraw(JobId job, const ClusterState& state) override;
   void schedule(ClusterState& state) override;
   WallTime period() const override { return settings_.period; }
@@ -55,7 +56,32 @@ class VolcanoScheduler final : public Scheduler {
   void want(JobId job, const Amounts& what);
   void start(JobId job, Allocation where, ClusterState& state);
 
+  // Jobs that lack tasks (incomplete_jobs.cpp).
+  /// What such a job has to get before it works again, and the tasks of its shape that these are.
+  struct Missing {
+    Shape shape;
+    std::vector<std::uint32_t> groups;
+  };
+  Missing missing_of(JobId job, const ClusterState& state) const;
+  /// What a job's next tasks ask for that it does not work without.
+  Amounts request_of(JobId job, const ClusterState& state) const;
+  /// Those of a queue, in their order.
+  std::vector<JobId> incomplete_in(std::size_t queue) const;
+  /// Of two jobs that are not ready.
+  bool is_before(JobId a, JobId b) const;
+  void complete(JobId job, ClusterState& state);
+
   // What a session does (actions.cpp).
+  /// Where a session is in a queue.
+  struct Walk {
+    std::size_t queue;
+    WaitingList::Walk waiting;
+    std::optional<Turn> next;       ///< that waits, where that is known
+    std::vector<JobId> incomplete;  ///< the next is the last one
+  };
+  std::vector<Walk> walks() const;
+  /// The next job of a queue is one that lacks tasks: it.
+  std::optional<JobId> take_incomplete(Walk& walk) const;
   void enqueue_all(const ClusterState& state);
   bool votes_to_let_in(JobId job, const ClusterState& state) const;
   int vote_of_overcommit(const VolcanoPluginUse& use, const Amounts& request) const;
@@ -81,6 +107,7 @@ class VolcanoScheduler final : public Scheduler {
   std::vector<WaitingList> inqueue_;  ///< the same
   std::size_t waiting_ = 0;
   std::set<JobId> elastic_;                                                 ///< that run
+  std::set<JobId> incomplete_;                                              ///< that have nodes, and too few to work
   std::set<std::pair<WallTime, JobId>> deadlines_;                          ///< of sla, of jobs that wait
   std::vector<std::map<std::int32_t, std::uint32_t>> running_by_priority_;  ///< jobs of each queue
   Amounts held_;                                                            ///< by what has been evicted
@@ -93,6 +120,7 @@ class VolcanoScheduler final : public Scheduler {
   std::vector<JobId> settled_;
   std::vector<std::pair<JobId, TasksPlaced>> kept_;         ///< what jobs keep that do not begin
   std::vector<std::pair<std::size_t, Amounts>> pipelined_;  ///< what queues are taken to have
+  bool may_grow_ = false;                                   ///< an elastic job has just what it needs
   std::map<JobId, Allocation> starting_;                    ///< elastic jobs that begin, with what they have so far
   WallTime next_session_ = WallTime::max();
 };

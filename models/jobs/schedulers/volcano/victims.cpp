@@ -30,11 +30,12 @@ VolcanoVictims::VolcanoVictims(const VolcanoSettings& settings, const VolcanoJob
   }
 }
 
-VolcanoVictims::Room VolcanoVictims::make_room(JobId job, Eviction eviction, VolcanoSession& session, bool keeps_part) {
+VolcanoVictims::Room VolcanoVictims::make_room(JobId job, const Shape& needed, Eviction eviction,
+                                               VolcanoSession& session, bool keeps_part) {
   Inventory& future = session.future();
   steps_.clear();
   bool all = true;
-  for (const TaskGroup& group : jobs_.needed_shape(job)) {
+  for (const TaskGroup& group : needed) {
     if (asks_for_nothing(group.each)) { continue; }
     order_ = session.by_score(group.each);
     for (std::uint32_t task = 0; task < group.tasks && all; ++task) {

@@ -34,9 +34,9 @@ class VolcanoVictims {
     bool for_all = false;
     Amounts placed;  ///< that the job's queue is taken to have
   };
-  /// Finds places for the tasks that a job needs, and marks who has to leave. Not for all: nothing changes unless it
+  /// Finds places for tasks that a job needs, and marks who has to leave. Not for all: nothing changes unless it
   /// `keeps_part`.
-  Room make_room(JobId job, Eviction eviction, VolcanoSession& session, bool keeps_part);
+  Room make_room(JobId job, const Shape& needed, Eviction eviction, VolcanoSession& session, bool keeps_part);
   /// Jobs that lose tasks, and which, since this was last asked, in the order of their ids.
   std::map<JobId, Allocation> take_evicted() { return std::exchange(evicted_, {}); }
 
