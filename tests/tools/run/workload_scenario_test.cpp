@@ -301,6 +301,22 @@ TEST_CASE("slices of GPUs: as many run at once as a GPU can be split into, and w
                   "not-simulated", "slices"}});
 }
 
+TEST_CASE("manifests of Kubernetes ask for slices of the GPUs that the cluster has") {
+  const Folder folder;
+  const auto jobs = [&](const std::string& file, const std::string& resource) {
+    folder.write(file,
+                 "kind: Job\nmetadata: {name: a}\nspec:\n  parallelism: 57\n  template:\n    spec:\n      containers:\n"
+                 "      - resources: {limits: {" +
+                     resource + "}}\n");
+    return R"({"cluster": {"node": "DGX-A100", "nodes": 2, "fabric": {"kind": "star", "link": {"rate": "200Gb/s", "latency": "500ns"}}},
+               "workload": {"jobs": {"format": "kubernetes", "duration": "1h", "file": ")" +
+           file + R"("}}})";
+  };
+  CHECK(results_of(folder, jobs("a.yaml", "nvidia.com/mig-1g.10gb: 1"))[0]["makespan_s"] == 3600);
+  check_refused(folder, {{jobs("b.yaml", "nvidia.com/mig-1g.5gb: 1"), "no-slice", "b.yaml:8"},
+                         {jobs("c.yaml", "nvidia.com/mig-4g.40gb: 1"), "job-too-large", "4 eighths"}});
+}
+
 TEST_CASE("nodes of several kinds: jobs get the GPUs that they may have, and are as fast as the slowest of them") {
   const Folder folder;
   const auto mixed = [](const std::string& jobs) {
