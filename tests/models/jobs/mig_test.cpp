@@ -143,7 +143,7 @@ TEST_CASE("schedulers run jobs with slices to their end, those that take nodes a
   const NodeList nodes = equal_nodes(3, 2);
   const std::string evicting =
       R"({"queues": [{"name": "a"}], "actions": ["enqueue", "allocate", "preempt", "backfill"]})";
-  const std::string quota = R"({"cluster_queues": [{"name": "a", "nominal_quota": 5}]})";
+  const std::string quota = R"({"cluster_queues": [{"name": "a", "nominal_quota": 6}]})";
   const std::string queues = R"({"queues": [{"name": "a"}]})";
   const std::vector<std::pair<std::string, std::string>> schedulers = {{"fifo", "{}"},
                                                                        {"fifo", R"({"backfill": "greedy"})"},
