@@ -49,6 +49,23 @@ bool ClusterState::start(JobId job) {
   return true;
 }
 
+bool ClusterState::start_on(JobId job, std::vector<GpuTypesId> types) {
+  Shape shape = jobs_.shape(job);
+  if (whole_gpus_of(shape) > inventory_.free_gpus()) { return false; }
+  for (std::size_t group = 0; group < shape.size(); ++group) { shape[group].each.gpu_types = types[group]; }
+  auto where = placement_.place(shape, inventory_);
+  if (!where) { return false; }
+  start(job, std::move(*where));
+  running_.back().types = std::move(types);
+  return true;
+}
+
+Demand ClusterState::demand_of(const RunningJob& running, std::uint32_t group) const {
+  Demand demand = jobs_.shape(running.job)[group].each;
+  if (!running.types.empty()) { demand.gpu_types = running.types[group]; }
+  return demand;
+}
+
 void ClusterState::start(JobId job, Allocation where) {
   require(!is_running(job), "job {} runs already", job.value);
   placement_.started(jobs_.shape(job), where);
@@ -66,7 +83,7 @@ bool ClusterState::replace_closed(JobId job) {
   placement_.stopped(shape, where);
   for (std::size_t i = 0; i < where.size(); ++i) {
     if (inventory_.is_open(where[i].node)) { continue; }
-    const Demand& demand = shape[where[i].group].each;
+    const Demand demand = demand_of(running_[slots_[job]], where[i].group);
     const auto node = tightest(inventory_, demand, where[i].tasks);
     if (!node) {
       for (const auto& [index, before] : replaced) {
@@ -125,7 +142,7 @@ bool ClusterState::drop_closed(JobId job, std::uint32_t least_gpus) {
 
 bool ClusterState::grow(JobId job) {
   const Shape& shape = jobs_.shape(job);
-  const Demand& demand = shape.front().each;
+  const Demand demand = demand_of(running_[slots_[job]], 0);
   Allocation& where = running_[slots_[job]].where;
   std::uint32_t missing = shape.front().tasks;
   for (const NodeShare& share : where) { missing -= std::min(missing, share.tasks); }

@@ -19,9 +19,10 @@ namespace athanor {
 struct RunningJob {
   JobId job;
   Allocation where;
-  WallTime since;        ///< it got them
-  WallTime expected;     ///< when it ends, as far as schedulers know
-  bool stalled = false;  ///< it has failed, and nobody has seen it yet
+  WallTime since;                      ///< it got them
+  WallTime expected;                   ///< when it ends, as far as schedulers know
+  bool stalled = false;                ///< it has failed, and nobody has seen it yet
+  std::vector<GpuTypesId> types = {};  ///< of its GPUs, by group; empty: as its shape says
 };
 
 /// Thousandths of GPUs that a job of that shape has there.
@@ -64,6 +65,8 @@ class ClusterState {
 
   /// Places a job and starts it. False: it does not fit now. Requires that it does not run.
   bool start(JobId job);
+  /// The same on GPUs of these types alone, by group, also where it gets other nodes for its own.
+  bool start_on(JobId job, std::vector<GpuTypesId> types);
   /// Starts it on what has been taken for it already. An elastic job may have other numbers of tasks than its shape.
   void start(JobId job, Allocation where);
   /// Gives a running job other nodes for those of its own that are closed: for each the fullest that has room. False:
@@ -99,6 +102,9 @@ class ClusterState {
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  /// Of a task of a running job.
+  Demand demand_of(const RunningJob& running, std::uint32_t group) const;
 
   const JobList& jobs_;
   PlacementPolicy& placement_;

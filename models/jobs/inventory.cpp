@@ -53,6 +53,17 @@ bool Inventory::has_type(NodeId node, GpuTypesId types) const {
   return types.value == 0 || std::find(known.begin(), known.end(), nodes_->nodes[node].gpu_type) != known.end();
 }
 
+GpuTypesId Inventory::common_types(GpuTypesId types, const std::vector<std::string>& others) {
+  std::vector<std::uint16_t> common;
+  for (const std::uint16_t type : types_[types]) {
+    if (std::find(others.begin(), others.end(), nodes_->gpu_types[type]) != others.end()) { common.push_back(type); }
+  }
+  const auto found = std::find(types_.begin(), types_.end(), common);
+  const auto id = static_cast<std::uint32_t>(found - types_.begin());
+  if (found == types_.end()) { types_.push_back(std::move(common)); }
+  return GpuTypesId{id};
+}
+
 std::uint32_t Inventory::room(NodeId node, const Demand& demand) const {
   const State& state = states_[node];
   const bool any_gpu = demand.gpus > 0 || demand.gpu_milli > 0;

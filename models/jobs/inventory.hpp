@@ -51,6 +51,8 @@ class Inventory {
   bool has_type(NodeId node, GpuTypesId types) const;
   /// The types of these sets, by their indices in the list of nodes.
   std::span<const std::uint16_t> types(GpuTypesId types) const { return types_[types]; }
+  /// The types of a set that are among these, too; a set that nobody has named yet is remembered.
+  GpuTypesId common_types(GpuTypesId types, const std::vector<std::string>& others);
   /// Wholly free GPUs of all open nodes.
   std::uint32_t free_gpus() const { return free_gpus_; }
 

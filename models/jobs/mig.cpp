@@ -1,7 +1,10 @@
 #include "models/jobs/mig.hpp"
 
 #include <algorithm>
-#include <string>
+
+#include <fmt/core.h>
+
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -91,6 +94,30 @@ std::vector<MigProfile> mig_profiles(std::string_view gpu_type) {
     }
   }
   return all;
+}
+
+MigChoice mig_choice(const std::vector<std::string>& gpu_types, std::string_view profile) {
+  MigChoice choice;
+  for (const std::string& type : gpu_types) {
+    const std::size_t before = choice.slices.size();
+    for (const MigProfile& each : mig_profiles(type)) {
+      if (each.name == profile) { choice.slices.push_back(each.slice); }
+    }
+    if (choice.slices.size() > before) { choice.types.push_back(type); }
+  }
+  std::sort(choice.slices.begin(), choice.slices.end());
+  choice.slices.erase(std::unique(choice.slices.begin(), choice.slices.end()), choice.slices.end());
+  return choice;
+}
+
+std::string mig_names(const std::vector<std::string>& gpu_types) {
+  std::vector<std::string> parts;
+  for (const std::string& type : gpu_types) {
+    std::vector<std::string> names;
+    for (const MigProfile& each : mig_profiles(type)) { names.emplace_back(each.name); }
+    parts.push_back(fmt::format("{}: {}", type, names.empty() ? "none" : joined(names, ", ")));
+  }
+  return joined(parts, "; ");
 }
 
 }  // namespace athanor

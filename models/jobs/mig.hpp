@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,5 +43,14 @@ struct MigProfile {
 /// What GPUs of a type can be split into; empty: they cannot. Where its name does not say how much memory it has
 /// ("A100"), of all GPUs that are called so.
 std::vector<MigProfile> mig_profiles(std::string_view gpu_type);
+
+/// What a name of a slice means on GPUs of some types.
+struct MigChoice {
+  std::vector<std::uint8_t> slices;  ///< in rising order; none: no GPU has it; several: the name does not say which
+  std::vector<std::string> types;    ///< that have it
+};
+MigChoice mig_choice(const std::vector<std::string>& gpu_types, std::string_view profile);
+/// What each type can be split into, for people: "A30: 1g.6gb, 2g.12gb, 4g.24gb; T4: none".
+std::string mig_names(const std::vector<std::string>& gpu_types);
 
 }  // namespace athanor

@@ -182,8 +182,10 @@ void check(const WorkloadConfig& workload, Problems& problems) {
   } catch (const ScenarioError& error) {
     for (const Problem& problem : error.problems()) { problems.add(problem); }
   }
-  const Mistake mistake = workload.scheduler->refusal(*workload.jobs);
-  if (!mistake.message.empty()) { problems.add({mistake.code, mistake.message, place_of(workload), mistake.hint}); }
+  const SchedulerKind& scheduler = *workload.scheduler;
+  for (const Mistake& mistake : {scheduler.refusal(*workload.jobs), scheduler.nodes_refusal(*workload.nodes)}) {
+    if (!mistake.message.empty()) { problems.add({mistake.code, mistake.message, place_of(workload), mistake.hint}); }
+  }
 }
 
 }  // namespace athanor

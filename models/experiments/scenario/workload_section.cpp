@@ -314,7 +314,7 @@ class WorkloadReader : public ExperimentReader {
   JobList read_log(CaseParts& parts) {
     const WorkloadLog& from = *config_.log;
     const FileReader& files = parts.context.files;
-    JobLog log(from.selection);
+    JobLog log(from.selection, config_.nodes->gpu_types);
     try {
       files.note(from.file);
       from.format->read(files.path(from.file), files, log);

@@ -51,7 +51,11 @@ struct LeftOut {
 /// Jobs of a log. Takes rows in any order.
 class JobLog {
  public:
-  explicit JobLog(LogSelection selection) : selection_(std::move(selection)) {}
+  /// `gpu_types`: of the nodes that its jobs are to run on.
+  explicit JobLog(LogSelection selection, std::vector<std::string> gpu_types = {})
+      : selection_(std::move(selection)), gpu_types_(std::move(gpu_types)) {}
+
+  const std::vector<std::string>& gpu_types() const { return gpu_types_; }
 
   /// To make shapes of.
   JobList& list() { return list_; }
@@ -82,6 +86,7 @@ class JobLog {
   bool is_selected(const LoggedJob& job) const;
 
   LogSelection selection_;
+  std::vector<std::string> gpu_types_;
   JobList list_;
   std::vector<std::optional<WallTime>> waits_;
   std::optional<LogTime> beginning_;

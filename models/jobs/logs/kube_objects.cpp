@@ -234,8 +234,8 @@ void KubeObjects::read_pod_group(const YAML::Node& object, KubeJob& job) {
   notes_.known_keys(spec, "a PodGroup", {"minMember", "minResources", "queue", "priorityClassName"});
   YAML::Node resources;
   resources["requests"] = child(spec, "minResources");
-  Demand each = kube_demand_of(resources, notes_);
   const std::uint32_t members = std::max(1U, kube_count(spec, "minMember", 1, notes_));
+  Demand each = kube_demand_of(resources, members, notes_);
   if (each.gpus % members != 0 || each.gpus / members > 128 || each.nics % members != 0) {
     notes_.problem(child(spec, "minResources"), "uneven",
                    fmt::format("{} GPUs and {} NICs cannot be divided by {} members", each.gpus, each.nics, members),

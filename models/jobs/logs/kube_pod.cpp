@@ -9,6 +9,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "models/jobs/gpu_set.hpp"
+#include "models/jobs/mig.hpp"
 #include "sim/words.hpp"
 
 namespace athanor {
@@ -69,7 +70,31 @@ void add(T& sum, std::uint32_t amount) {
   sum = static_cast<T>(std::min<std::uint64_t>(std::uint64_t{sum} + amount, std::numeric_limits<T>::max()));
 }
 
-void add_resource(const YAML::Node& key, const YAML::Node& value, Demand& demand, KubeNotes& notes) {
+constexpr std::string_view kSlicePrefix = "nvidia.com/mig-";  ///< of NVIDIA's device plugin, strategy "mixed"
+
+/// What containers ask for together.
+struct Request {
+  Demand demand;
+  std::string profile;  ///< of slices
+  std::uint32_t slices = 0;
+  YAML::Node slices_at;  ///< where they are asked for
+};
+
+void add_slices(const YAML::Node& key, std::uint32_t count, Request& request, KubeNotes& notes) {
+  const std::string profile = key.Scalar().substr(kSlicePrefix.size());
+  if (count == 0) { return; }
+  if (request.slices > 0 && request.profile != profile) {
+    notes.problem(key, "not-simulated",
+                  fmt::format("a pod has slices of two kinds, {} and {}", request.profile, profile),
+                  "a pod has one slice here");
+  }
+  request.profile = profile;
+  request.slices += count;
+  request.slices_at.reset(key);
+}
+
+void add_resource(const YAML::Node& key, const YAML::Node& value, Request& request, KubeNotes& notes) {
+  Demand& demand = request.demand;
   const std::string& name = key.Scalar();
   const std::string amount = value.IsScalar() ? value.Scalar() : "";
   const auto wrong = [&](std::string_view wanted) {
@@ -81,24 +106,69 @@ void add_resource(const YAML::Node& key, const YAML::Node& value, Demand& demand
   } else if (name == "memory") {
     const auto memory = kube_memory_mib(amount);
     memory ? add(demand.memory_mib, *memory) : wrong("size of memory");
-  } else if (is_gpu(name) || is_nic(name)) {
+  } else if (is_gpu(name) || is_nic(name) || name.starts_with(kSlicePrefix)) {
     const auto count = whole_number_of(amount);
     if (!count || *count < 0 || *count > kMostOfPods) { return wrong("whole number from 0 to 60000"); }
-    add(is_gpu(name) ? demand.gpus : demand.nics, static_cast<std::uint32_t>(*count));
+    const auto whole = static_cast<std::uint32_t>(*count);
+    if (name.starts_with(kSlicePrefix)) { return add_slices(key, whole, request, notes); }
+    add(is_gpu(name) ? demand.gpus : demand.nics, whole);
   } else if (name == "ephemeral-storage" || name.starts_with("hugepages-")) {
     notes.log().has_no_effect(fmt::format("\"{}\" of resources", name), notes.place(key));
   } else {
-    notes.problem(key, "unknown-resource", fmt::format("there is no resource \"{}\" here", name),
-                  fmt::format("pods may ask for cpu, memory, rdma/... and {}", joined(kGpuNames, ", ")));
+    notes.problem(
+        key, "unknown-resource", fmt::format("there is no resource \"{}\" here", name),
+        fmt::format("pods may ask for cpu, memory, rdma/..., {}... and {}", kSlicePrefix, joined(kGpuNames, ", ")));
   }
 }
 
-Demand& operator+=(Demand& sum, const Demand& more) {
-  add(sum.gpus, more.gpus);
-  add(sum.nics, more.nics);
-  add(sum.cpu_milli, more.cpu_milli);
-  add(sum.memory_mib, more.memory_mib);
-  return sum;
+void add_resources(const YAML::Node& resources, Request& request, KubeNotes& notes) {
+  if (!resources || !resources.IsMap()) { return; }
+  notes.known_keys(resources, "resources", {"requests", "limits"});
+  const YAML::Node requests = resources["requests"];
+  const YAML::Node limits = resources["limits"];
+  const bool asks = requests && requests.IsMap();
+  if (asks) {
+    for (const auto& each : requests) { add_resource(each.first, each.second, request, notes); }
+  }
+  if (!limits || !limits.IsMap()) { return; }
+  for (const auto& each : limits) {  // a limit alone is a request, too
+    if (!asks || !requests[each.first.Scalar()]) { add_resource(each.first, each.second, request, notes); }
+  }
+}
+
+/// What so many pods ask for that have a slice of a GPU each, or none.
+Demand with_slice(const Request& request, std::uint32_t pods, KubeNotes& notes) {
+  Demand demand = request.demand;
+  if (request.slices == 0) { return demand; }
+  const auto problem = [&](std::string code, std::string message, std::string hint) {
+    notes.problem(request.slices_at, std::move(code), std::move(message), std::move(hint));
+  };
+  if (demand.gpus > 0) {
+    problem("not-simulated", "a pod has a slice of a GPU beside whole ones", "write pods with either of them");
+  }
+  if (request.slices != pods) {
+    problem("not-simulated",
+            pods == 1 ? fmt::format("a pod has {} slices of GPUs", request.slices)
+                      : fmt::format("{} members have {} slices of GPUs", pods, request.slices),
+            "a pod has one slice here: write a pod for each");
+  }
+  const std::vector<std::string>& types = notes.log().gpu_types();
+  const MigChoice choice = mig_choice(types, request.profile);
+  if (choice.slices.empty()) {
+    problem("no-slice", fmt::format("no GPU of the nodes can be split into '{}'", request.profile),
+            "they can be split into: " + mig_names(types));
+    return demand;
+  }
+  if (choice.slices.size() > 1) {
+    problem("ambiguous",
+            fmt::format("'{}' is an eighth of some of these GPUs and a quarter of others: {}", request.profile,
+                        joined(choice.types, ", ")),
+            R"(call the GPUs of nodes by their memory: "A100-80GB")");
+  }
+  demand.slice = choice.slices.front();
+  demand.gpu_milli = mig_slice(demand.slice).gpu_milli();
+  if (choice.types.size() < types.size()) { demand.gpu_types = notes.log().list().gpu_types(choice.types); }
+  return demand;
 }
 
 }  // namespace
@@ -113,29 +183,18 @@ std::optional<std::uint32_t> kube_memory_mib(std::string_view text) {
   return rounded_up(bytes ? std::optional(*bytes / 1048576) : std::nullopt);
 }
 
-Demand kube_demand_of(const YAML::Node& resources, KubeNotes& notes) {
-  Demand demand;
-  if (!resources || !resources.IsMap()) { return demand; }
-  notes.known_keys(resources, "resources", {"requests", "limits"});
-  const YAML::Node requests = resources["requests"];
-  const YAML::Node limits = resources["limits"];
-  const bool asks = requests && requests.IsMap();
-  if (asks) {
-    for (const auto& each : requests) { add_resource(each.first, each.second, demand, notes); }
-  }
-  if (!limits || !limits.IsMap()) { return demand; }
-  for (const auto& each : limits) {  // a limit alone is a request, too
-    if (!asks || !requests[each.first.Scalar()]) { add_resource(each.first, each.second, demand, notes); }
-  }
-  return demand;
+Demand kube_demand_of(const YAML::Node& resources, std::uint32_t pods, KubeNotes& notes) {
+  Request request;
+  add_resources(resources, request, notes);
+  return with_slice(request, pods, notes);
 }
 
 Demand kube_pod_demand(const YAML::Node& pod, KubeNotes& notes) {
-  Demand demand;
+  Request request;
   const YAML::Node containers = pod && pod.IsMap() ? pod["containers"] : YAML::Node(YAML::NodeType::Undefined);
   if (!containers || !containers.IsSequence() || containers.size() == 0) {
     notes.problem(pod, "missing-key", "a pod without \"containers\"", "they say what it asks for");
-    return demand;
+    return {};
   }
   notes.known_keys(
       pod, "a pod",
@@ -164,8 +223,9 @@ Demand kube_pod_demand(const YAML::Node& pod, KubeNotes& notes) {
                       "lifecycle",
                       "terminationMessagePath",
                       "terminationMessagePolicy"});
-    if (container.IsMap()) { demand += kube_demand_of(container["resources"], notes); }
+    if (container.IsMap()) { add_resources(container["resources"], request, notes); }
   }
+  const Demand demand = with_slice(request, 1, notes);
   if (demand.gpus > GpuSet::kMost) {
     notes.problem(containers, "out-of-range", fmt::format("a pod asks for {} GPUs", demand.gpus),
                   "a node has 128 at most");

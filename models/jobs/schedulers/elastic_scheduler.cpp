@@ -14,7 +14,7 @@ void visit(Fields& fields, ElasticSettings& settings) {
   fields.optional("move", settings.move, "What it takes a change of a job's GPUs to cost");
 }
 
-Mistake elastic_refusal(const JobList& jobs, std::string_view scheduler) {
+Mistake elastic_refusal(const JobList& jobs, std::string_view scheduler, bool looks_at_types) {
   for (const JobId id : jobs.jobs.ids()) {
     if (!jobs.jobs[id].is_elastic()) {
       return {"not-elastic",
@@ -27,7 +27,7 @@ Mistake elastic_refusal(const JobList& jobs, std::string_view scheduler) {
                           jobs.shape(id).front().each.gpus, scheduler),
               "choose another scheduler"};
     }
-    if (jobs.shape(id).front().each.gpu_types.value != 0) {
+    if (!looks_at_types && jobs.shape(id).front().each.gpu_types.value != 0) {
       return {"no-effect",
               fmt::format("{} wants GPUs of a type, which '{}' does not look at", jobs.title(id), scheduler),
               R"(leave out "gpu_types", or choose another scheduler)"};

@@ -18,9 +18,9 @@ struct ElasticSettings {
 };
 void visit(Fields& fields, ElasticSettings& settings);
 
-/// Why a scheduler of that name cannot have these jobs, which are not elastic or want GPUs of a type; no message: it
-/// can.
-Mistake elastic_refusal(const JobList& jobs, std::string_view scheduler);
+/// Why a scheduler of that name cannot have these jobs, which are not elastic or, where it does not look at types, want
+/// GPUs of one; no message: it can.
+Mistake elastic_refusal(const JobList& jobs, std::string_view scheduler, bool looks_at_types = false);
 
 /// Gives all jobs GPUs anew in each period, wherever it likes. A job whose GPUs change is stopped and started again.
 class ElasticScheduler : public Scheduler {

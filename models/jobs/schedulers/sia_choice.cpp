@@ -1,6 +1,6 @@
 #include "models/jobs/schedulers/sia_choice.hpp"
 
-#include <limits>
+#include "models/jobs/schedulers/sia_program.hpp"
 
 namespace athanor {
 
@@ -11,31 +11,43 @@ std::vector<std::uint32_t> sia_sizes(std::uint32_t per_node, std::uint32_t most)
   return sizes;
 }
 
-std::vector<std::uint32_t> cheapest_sizes(const std::vector<SiaJob>& jobs, std::uint32_t gpus) {
+namespace {
+
+using Choice = std::vector<std::optional<SiaOption>>;
+
+Choice cheapest_of_one_type(const std::vector<SiaJob>& jobs, std::uint32_t gpus) {
   std::vector<double> costs(gpus + 1, 0);  // of the jobs so far, with at most so many GPUs
-  std::vector<std::vector<std::uint32_t>> choices;
+  std::vector<Choice> choices;
   for (const SiaJob& job : jobs) {
     std::vector<double> with(gpus + 1);
-    std::vector<std::uint32_t> choice(gpus + 1, 0);
+    Choice choice(gpus + 1);
     for (std::uint32_t all = 0; all <= gpus; ++all) {
       with[all] = costs[all] + job.without;
-      for (std::size_t i = 0; i < job.sizes.size() && job.sizes[i] <= all; ++i) {
-        const double cost = costs[all - job.sizes[i]] + job.costs[i];
+      for (const SiaOption& option : job.options) {
+        if (option.gpus > all) { continue; }
+        const double cost = costs[all - option.gpus] + option.cost;
         if (cost >= with[all]) { continue; }
         with[all] = cost;
-        choice[all] = job.sizes[i];
+        choice[all] = option;
       }
     }
     costs = std::move(with);
     choices.push_back(std::move(choice));
   }
-  std::vector<std::uint32_t> sizes(jobs.size());
+  Choice chosen(jobs.size());
   std::uint32_t left = gpus;
   for (std::size_t job = jobs.size(); job-- > 0;) {
-    sizes[job] = choices[job][left];
-    left -= sizes[job];
+    chosen[job] = choices[job][left];
+    if (chosen[job]) { left -= chosen[job]->gpus; }
   }
-  return sizes;
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<std::optional<SiaOption>> cheapest_options(const std::vector<SiaJob>& jobs,
+                                                       const std::vector<std::uint32_t>& gpus) {
+  return gpus.size() == 1 ? cheapest_of_one_type(jobs, gpus.front()) : solve_sia_program(jobs, gpus);
 }
 
 namespace {

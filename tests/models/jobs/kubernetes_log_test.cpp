@@ -148,7 +148,7 @@ TEST_CASE("kubernetes: what is not read is named with its line, and resources th
   CHECK(log.jobs.size() == 1);
   CHECK(log.left_out.at("an object of kind \"Service\" is none of the jobs that are read").first_line == 1);
   CHECK(log.without_effect.at("\"ttlSecondsAfterFinished\" of a Job").first_line == 10);
-  CHECK(problem_of(changed(batch(""), "nvidia.com/gpu", "nvidia.com/mig-1g.10gb")) == "12 unknown-resource");
+  CHECK(problem_of(changed(batch(""), "nvidia.com/gpu", "nvidia.com/gpu.shared")) == "12 unknown-resource");
   CHECK(problem_of(changed(batch(""), "gpu: 2", "gpu: 0.5")) == "12 wrong-quantity");
   CHECK(problem_of(changed(batch(""), "gpu: 2", "gpu: -2")) == "12 wrong-quantity");
   CHECK(problem_of("kind: Job\nspec: {template: {spec: {}}}\n") == "2 missing-key");
@@ -156,6 +156,39 @@ TEST_CASE("kubernetes: what is not read is named with its line, and resources th
   CHECK(read_log("kubernetes", "kind: Job\nspec: {template: {spec: {containers: [{name: a}]}}}\n", kHour)
             .left("it asks for no GPU") == 1);
   CHECK(read_log("kubernetes", "just words\n---\n- 1\n", kHour).rows == 0);
+}
+
+TEST_CASE("kubernetes: a pod has a slice of a GPU by the names of NVIDIA's device plugin, on the types that have it") {
+  const std::vector<std::string> types = {"H100-SXM-80GB", "T4", "A100-40GB"};
+  const auto with = [](std::string_view resources) {
+    return changed(batch("  parallelism: 3\n"), "nvidia.com/gpu: 2", resources);
+  };
+  const auto problem = [&](std::string_view resources, const std::vector<std::string>& on) {
+    return problems_of_log("kubernetes", with(resources), kHour, on);
+  };
+  const ReadLog half = read_log("kubernetes", with("nvidia.com/mig-3g.20gb: 1, cpu: 2"), kHour, {}, types);
+  const Demand& each = half.shape(0).front().each;
+  CHECK(half.shape(0).front().tasks == 3);
+  CHECK(each == Demand{.gpu_milli = 500, .slice = 4, .gpu_types = each.gpu_types, .cpu_milli = 2000});
+  CHECK(half.jobs.gpu_types(each.gpu_types) == std::vector<std::string>{"A100-40GB"});
+  const ReadLog only = read_log("kubernetes", with("nvidia.com/mig-3g.20gb: 1"), kHour, {}, {"A100-40GB"});
+  CHECK(only.shape(0) == Shape{{3, {.gpu_milli = 500, .slice = 4}}});
+  CHECK(problem("nvidia.com/mig-3g.40gb: 1", types).empty());
+  CHECK(problem("nvidia.com/mig-3g.40gb: 0, nvidia.com/gpu: 1", types).empty());
+  CHECK(problem("nvidia.com/mig-3g.40gb: 1", {"T4"}) == "13 no-slice");
+  CHECK(problem("nvidia.com/mig-1g.10gb: 1", types) == "13 ambiguous");  // a quarter of 40 GB, an eighth of 80 GB
+  CHECK(problem("nvidia.com/mig-3g.40gb: 2", types) == "13 not-simulated");
+  CHECK(problem("nvidia.com/mig-3g.40gb: 1, nvidia.com/mig-1g.5gb: 1", types) == "13 not-simulated, 13 not-simulated");
+  CHECK(problem("nvidia.com/mig-3g.40gb: 1, nvidia.com/gpu: 1", types) == "13 not-simulated");
+  CHECK(problem("nvidia.com/mig-3g.40gb: half", types) == "13 wrong-quantity");
+}
+
+TEST_CASE("kubernetes: members of a PodGroup have a slice each") {
+  const std::string group =
+      "kind: PodGroup\nmetadata: {name: g}\nspec:\n  minMember: 4\n  minResources: {cpu: 8, nvidia.com/mig-7g.40gb: ";
+  CHECK(read_log("kubernetes", group + "4}\n", kHour, {}, {"A100-40GB"}).shape(0) ==
+        Shape{{4, {.gpu_milli = 1000, .slice = 6, .cpu_milli = 2000}}});
+  CHECK(problems_of_log("kubernetes", group + "6}\n", kHour, {"A100-40GB"}) == "5 not-simulated");
 }
 
 TEST_CASE("kubernetes: quantities and spans") {

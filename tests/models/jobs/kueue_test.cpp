@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "models/jobs/mig.hpp"
 #include "small_jobs.hpp"
 
 using namespace athanor;
@@ -51,6 +53,26 @@ TEST_CASE("a queue borrows what its cohort does not use, and no more than its li
   CHECK(at_once("") == 2);
   CHECK(at_once(R"(, "cohort": "all")") == 4);
   CHECK(at_once(R"(, "cohort": "all", "borrowing_limit": 4)") == 3);
+}
+
+TEST_CASE("a slice of a GPU takes of a quota what it has of the GPU's memory") {
+  JobList list;
+  for (int i = 0; i < 8; ++i) {
+    Job job;
+    job.queue = list.name("a");
+    job.shape = list.shape({{1, {.gpu_milli = mig_slice(1).gpu_milli(), .slice = 1}}});
+    job.duration = job.expected = wall_seconds(100);
+    list.jobs.push_back(job);
+  }
+  const auto at_once = [&](std::uint16_t gpus, std::uint32_t quota) {
+    const JobsRun run =
+        run_of(list, equal_nodes(1, gpus), "kueue",
+               R"({"cluster_queues": [{"name": "a", "nominal_quota": )" + std::to_string(quota) + "}]}");
+    return std::count_if(run.outcomes.begin(), run.outcomes.end(),
+                         [](const JobOutcome& outcome) { return outcome.started == wall_seconds(0); });
+  };
+  CHECK(at_once(2, 1) == 8);  // eighths of one GPU
+  CHECK(at_once(1, 1) == 7);  // and no GPU has more than seven such slices
 }
 
 TEST_CASE("a strict queue is blocked by its head, and one of best effort is not") {

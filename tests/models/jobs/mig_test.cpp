@@ -123,6 +123,7 @@ JobList mixed_jobs(bool slices) {
   for (int i = 0; i < 300; ++i) {
     Job job;
     job.name = jobs.name("job " + std::to_string(i));
+    job.queue = jobs.name("a");
     job.submitted = wall_seconds(static_cast<std::int64_t>(random() % 5000));
     job.duration = job.expected = wall_seconds(1 + static_cast<std::int64_t>(random() % 300));
     job.priority = static_cast<std::int32_t>(random() % 3);
@@ -140,7 +141,10 @@ JobList mixed_jobs(bool slices) {
 
 TEST_CASE("schedulers run jobs with slices to their end, those that take nodes away, too") {
   const NodeList nodes = equal_nodes(3, 2);
-  const std::string evicting = R"({"actions": ["enqueue", "allocate", "preempt", "backfill"]})";
+  const std::string evicting =
+      R"({"queues": [{"name": "a"}], "actions": ["enqueue", "allocate", "preempt", "backfill"]})";
+  const std::string quota = R"({"cluster_queues": [{"name": "a", "nominal_quota": 6}]})";
+  const std::string queues = R"({"queues": [{"name": "a"}]})";
   const std::vector<std::pair<std::string, std::string>> schedulers = {{"fifo", "{}"},
                                                                        {"fifo", R"({"backfill": "greedy"})"},
                                                                        {"fifo", R"({"backfill": "conservative"})"},
@@ -149,7 +153,8 @@ TEST_CASE("schedulers run jobs with slices to their end, those that take nodes a
                                                                        {"las", "{}"},
                                                                        {"slurm", "{}"},
                                                                        {"kubernetes", R"({"gang_timeout": "5min"})"},
-                                                                       {"volcano", "{}"},
+                                                                       {"kueue", quota},
+                                                                       {"volcano", queues},
                                                                        {"volcano", evicting}};
   for (const auto& [scheduler, keys] : schedulers) {
     CAPTURE(scheduler);

@@ -26,7 +26,8 @@ std::uint64_t ReadLog::left(std::string_view reason) const {
   return at == left_out.end() ? 0 : at->second.rows;
 }
 
-ReadLog read_log_file(std::string_view format, const std::string& path, std::string_view keys, LogSelection selection) {
+ReadLog read_log_file(std::string_view format, const std::string& path, std::string_view keys, LogSelection selection,
+                      const std::vector<std::string>& gpu_types) {
   const auto& all = log_formats();
   const auto at = std::find_if(all.begin(), all.end(), [&](const LogFormatEntry& each) { return each.name == format; });
   require(at != all.end(), "the catalog has no {}", format);
@@ -34,7 +35,7 @@ ReadLog read_log_file(std::string_view format, const std::string& path, std::str
   Problems problems;
   read_document(Document::parse(std::string(keys), "keys"), problems, [&](Fields& fields) { kind->visit(fields); });
   problems.throw_if_any();
-  JobLog log(std::move(selection));
+  JobLog log(std::move(selection), gpu_types);
   kind->read(path, FileReader(), log);
   log.finish();
   ReadLog read;
@@ -47,15 +48,17 @@ ReadLog read_log_file(std::string_view format, const std::string& path, std::str
   return read;
 }
 
-ReadLog read_log(std::string_view format, std::string_view text, std::string_view keys, LogSelection selection) {
+ReadLog read_log(std::string_view format, std::string_view text, std::string_view keys, LogSelection selection,
+                 const std::vector<std::string>& gpu_types) {
   const FileOfText file("job-log", text);
-  return read_log_file(format, file.path(), keys, std::move(selection));
+  return read_log_file(format, file.path(), keys, std::move(selection), gpu_types);
 }
 
-std::string problems_of_log(std::string_view format, std::string_view text, std::string_view keys) {
+std::string problems_of_log(std::string_view format, std::string_view text, std::string_view keys,
+                            const std::vector<std::string>& gpu_types) {
   std::string found;
   try {
-    read_log(format, text, keys);
+    read_log(format, text, keys, {}, gpu_types);
   } catch (const ScenarioError& error) {
     for (const Problem& problem : error.problems()) {
       found += fmt::format("{}{} {}", found.empty() ? "" : ", ", problem.place.line, problem.code);

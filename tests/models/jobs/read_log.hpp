@@ -29,10 +29,10 @@ struct ReadLog {
 
 /// Of a file. `keys`: JSON of the format's keys.
 ReadLog read_log_file(std::string_view format, const std::string& path, std::string_view keys = "{}",
-                      LogSelection selection = {});
+                      LogSelection selection = {}, const std::vector<std::string>& gpu_types = {});
 /// Of a file with that text.
 ReadLog read_log(std::string_view format, std::string_view text, std::string_view keys = "{}",
-                 LogSelection selection = {});
+                 LogSelection selection = {}, const std::vector<std::string>& gpu_types = {});
 /// A file that is there as long as this.
 class FileOfText {
  public:
@@ -47,6 +47,7 @@ class FileOfText {
 };
 
 /// "LINE CODE" of the problems that reading it meets, with commas between.
-std::string problems_of_log(std::string_view format, std::string_view text, std::string_view keys = "{}");
+std::string problems_of_log(std::string_view format, std::string_view text, std::string_view keys = "{}",
+                            const std::vector<std::string>& gpu_types = {});
 
 }  // namespace athanor

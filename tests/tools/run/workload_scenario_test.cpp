@@ -315,6 +315,54 @@ TEST_CASE("slices of GPUs: as many run at once as a GPU can be split into, and w
                   "not-simulated", "slices"}});
 }
 
+TEST_CASE("manifests of Kubernetes ask for slices of the GPUs that the cluster has") {
+  const Folder folder;
+  const auto jobs = [&](const std::string& file, const std::string& resource) {
+    folder.write(file,
+                 "kind: Job\nmetadata: {name: a}\nspec:\n  parallelism: 57\n  template:\n    spec:\n      containers:\n"
+                 "      - resources: {limits: {" +
+                     resource + "}}\n");
+    return R"({"cluster": {"node": "DGX-A100", "nodes": 2, "fabric": {"kind": "star", "link": {"rate": "200Gb/s", "latency": "500ns"}}},
+               "workload": {"jobs": {"format": "kubernetes", "duration": "1h", "file": ")" +
+           file + R"("}}})";
+  };
+  CHECK(results_of(folder, jobs("a.yaml", "nvidia.com/mig-1g.10gb: 1"))[0]["makespan_s"] == 3600);
+  check_refused(folder, {{jobs("b.yaml", "nvidia.com/mig-1g.5gb: 1"), "no-slice", "b.yaml"},
+                         {jobs("c.yaml", "nvidia.com/mig-4g.40gb: 1"), "job-too-large", "4 eighths"}});
+}
+
+TEST_CASE("kueue: quotas by type of GPUs") {
+  const Folder folder;
+  const auto queue = [](const std::string& keys, const std::string& job = "") {
+    return R"({"cluster": {"nodes": [{"node": "DGX-A100", "count": 1}, {"node": "DGX-H100", "count": 1}],
+                           "fabric": {"kind": "star", "link": {"rate": "200Gb/s", "latency": "500ns"}}},
+               "workload": {"jobs": [{"gpus": 8, "queue": "a", "duration": "1h", "count": 2)" +
+           job + R"(}],
+                            "scheduler": {"kind": "kueue", "cluster_queues": [{"name": "a", )" +
+           keys + "}]}}}";
+  };
+  const std::string a100 = R"({"gpu_types": ["A100-SXM-80GB"], "nominal_quota": 8})";
+  const std::string h100 = R"({"gpu_types": ["H100-SXM-80GB"], "nominal_quota": 8})";
+  const auto flavors = [&](const std::string& list, const std::string& more = "") {
+    return queue(R"("flavors": [)" + list + "]" + more);
+  };
+  CHECK(results_of(folder, flavors(a100 + ", " + h100))[0]["makespan_s"] == 3600);
+  CHECK(results_of(folder, flavors(h100))[0]["makespan_s"] == 7200);
+  const std::string limited = R"({"gpu_types": ["H100-SXM-80GB"], "nominal_quota": 8, "lending_limit": )";
+  check_refused(
+      folder,
+      {{flavors(R"({"gpu_types": ["V100"], "nominal_quota": 8})"), "no-type", "A100-SXM-80GB and H100-SXM-80GB"},
+       {flavors(a100 + ", " + a100), "conflict", "two flavors of A100-SXM-80GB"},
+       {flavors(a100, R"(, "nominal_quota": 8)"), "conflict", "beside"},
+       {flavors(R"({"gpu_types": [], "nominal_quota": 8})"), "out-of-range", "at least 1"},
+       {flavors(limited + "9}", R"(, "cohort": "x")"), "out-of-range", "8 at most"},
+       {flavors(limited + "4}"), "no-effect", "in no cohort"},
+       {flavors(a100, R"(, "when_can_borrow": "borrow")"), "no-effect", "no other flavor"},
+       {queue(R"("nominal_quota": 8, "when_can_preempt": "preempt")"), "no-effect", "no other flavor"},
+       {queue(R"("cohort": "x")"), "missing-key", "neither"},
+       {queue(R"("flavors": [)" + a100 + "]", R"(, "gpu_types": ["H100-SXM-80GB"])"), "no-flavor", "H100-SXM-80GB"}});
+}
+
 TEST_CASE("nodes of several kinds: jobs get the GPUs that they may have, and are as fast as the slowest of them") {
   const Folder folder;
   const auto mixed = [](const std::string& jobs) {
