@@ -88,7 +88,8 @@ inline constexpr Column kTrainingInterference{
     .unit = "(times)",
     .width = 8,
     .format = Format::two_decimals,
-    .shown = {.in_sweeps = true}};        ///< how many times as long they take beside others as there alone
+    .shown = {.in_sweeps = true}};  ///< how many times as long they take beside others, and beside a storage's data on
+                                    ///< their links, as there alone
 inline constexpr Column kStuck{"stuck"};  ///< why jobs wait that nothing can start any more
 inline constexpr Column kGoodput{
     .key = "goodput",
