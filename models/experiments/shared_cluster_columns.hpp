@@ -118,7 +118,8 @@ inline constexpr Column kFromMemory{
     "from_memory"};  ///< interruptions, by source, after which jobs went on from checkpoints in memory
 inline constexpr Column kMttf{"mttf_h"};  ///< hours that jobs run until a failure hits them, on average, by their GPUs
 inline constexpr Column kBestInterval{"best_interval_s"};  ///< between checkpoints, that costs least at that rate of
-                                                           ///< failures, by GPUs of jobs
+                                                           ///< failures, but those that memory has made up for, by
+                                                           ///< GPUs of jobs
 inline constexpr Column kStall{
     .key = "stall",
     .head = "stall",

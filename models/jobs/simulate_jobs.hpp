@@ -45,6 +45,7 @@ struct JobOutcome {
   JobState state = JobState::waiting;
   std::uint32_t starts = 0;
   std::uint32_t interruptions = 0;     ///< by failures
+  std::uint32_t from_memory = 0;       ///< after which it went on from a checkpoint in memory
   WallTime started = WallTime::max();  ///< for the first time; max: never
   WallTime ended = WallTime::max();    ///< max: it has not
   TimeOnNodes time;                    ///< of all its starts
