@@ -92,7 +92,7 @@ struct JobsRun {
   Usage usage;
   WallTime ended;                        ///< the last job's end, or submission where that never starts; or the horizon
   std::vector<StuckJob> stuck;           ///< the first of them
-  std::vector<FailureAccount> failures;  ///< of each source
+  std::vector<FailureAccount> failures;  ///< of each source, and after these of false alarms where there are any
   std::uint64_t cordoned = 0;            ///< nodes taken out since they failed too often
   std::vector<JobStint> stints;          ///< in the order of their ends; kept where asked for
   std::vector<Outage> outages;           ///< the same, in the order of their beginnings
