@@ -244,7 +244,17 @@ std::optional<Reference> SharedClusterExperiment::reference() const {
 
 std::vector<std::pair<std::string, std::string>> SharedClusterExperiment::description(
     const Platform& /*platform*/) const {
-  return {{"workload", fmt::format("{}, {} with placement {}", jobs_text(), variant(), workload_.who_places())}};
+  std::vector<std::pair<std::string, std::string>> lines{
+      {"workload", fmt::format("{}, {} with placement {}", jobs_text(), variant(), workload_.who_places())}};
+  if (!workload_.data || workload_.trainings.empty()) { return lines; }
+  const bool shared = workload_.contention.links == ContentionRules::Links::shared;
+  for (const Storage& storage : workload_.data->storages) {
+    if (!storage.beside_ranks) { continue; }
+    lines.emplace_back("storage",
+                       fmt::format("'{}' is on the links of trainings, {}", storage.name,
+                                   shared ? "which share them with its data" : "which have them to themselves"));
+  }
+  return lines;
 }
 
 std::string SharedClusterExperiment::jobs_text() const {

@@ -90,7 +90,8 @@ inline constexpr Column kTrainingInterference{
     .unit = "(times)",
     .width = 8,
     .format = Format::two_decimals,
-    .shown = {.in_sweeps = true}};        ///< how many times as long they take beside others as there alone
+    .shown = {.in_sweeps = true}};  ///< how many times as long they take beside others, and beside a storage's data on
+                                    ///< their links, as there alone
 inline constexpr Column kStuck{"stuck"};  ///< why jobs wait, or stand still, that nothing can help any more, or begin
                                           ///< again without end
 inline constexpr Column kGoodput{
@@ -121,7 +122,8 @@ inline constexpr Column kFromMemory{
     "from_memory"};  ///< interruptions, by source, after which jobs went on from checkpoints in memory
 inline constexpr Column kMttf{"mttf_h"};  ///< hours that jobs run until a failure hits them, on average, by their GPUs
 inline constexpr Column kBestInterval{"best_interval_s"};  ///< between checkpoints, that costs least at that rate of
-                                                           ///< failures, by GPUs of jobs
+                                                           ///< failures, but those that memory has made up for, by
+                                                           ///< GPUs of jobs
 inline constexpr Column kStall{
     .key = "stall",
     .head = "stall",

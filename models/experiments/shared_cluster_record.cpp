@@ -58,8 +58,9 @@ void put_sizes(const JobsSummary& summary, const CheckpointRules& saves, Record&
     const std::string size = fmt::format("{:g}", gpus);
     mttf[size] = *hours;
     std::string remark = fmt::format("jobs of {} GPUs fail every {:.3g} h", size, *hours);
-    if (saves.write > WallTime::zero()) {
-      const WallTime mean{std::max<std::int64_t>(1, std::llround(*hours * kMicrosecondsPerHour))};
+    const auto of_storage = alike.mttf_hours_of_storage();
+    if (saves.write > WallTime::zero() && of_storage) {
+      const WallTime mean{std::max<std::int64_t>(1, std::llround(*of_storage * kMicrosecondsPerHour))};
       best[size] = seconds(optimal_interval(saves.write, mean));
       remark +=
           fmt::format(": a checkpoint every {:.3g} s would be best", seconds(optimal_interval(saves.write, mean)));

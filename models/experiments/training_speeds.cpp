@@ -113,8 +113,8 @@ JobPace TrainingSpeeds::pace(const RunningJob& running, WallTime done, const Clu
   const double ideal = seconds(best(training));
   const Active& active = active_.at(running.job);
   account(running.job, state.now());
-  since_[running.job] = {state.now(), ideal / seconds(active.place->training->alone()), ideal / seconds(active.step)};
-  return {Speed::of(since_[running.job].now)};
+  since_[running.job] = {state.now(), ideal / seconds(active.place->training->alone()), ideal / seconds(active.beside)};
+  return {Speed::of(ideal / seconds(active.step))};
 }
 
 /// What it did since it was last asked for.
@@ -143,98 +143,170 @@ void TrainingSpeeds::look_at(const ClusterState& state) {
     const ActivityId activity = state.job(running.job).activity;
     if (activity.value == 0 || running.stalled) { continue; }
     Place& own = place(activities_.at(activity.value - 1).training, running.where);
-    active_[running.job] = {running.job, &own, own.training->alone()};
+    active_[running.job] = {running.job, &own, own.training->alone(), own.training->alone()};
   }
-  if (rules_.links == ContentionRules::Links::ignored) { return forget(); }
-  std::vector<Active*> all;
-  std::vector<const std::vector<LinkDemand>*> demands;
-  for (auto& [job, active] : active_) {
-    all.push_back(&active);
-    demands.push_back(&active.place->training->demand());
-  }
-  std::map<std::uint32_t, std::vector<Active*>> groups;
-  const LinkGroups by_links = groups_by_links(demands);
-  for (std::size_t each = 0; each < all.size(); ++each) { groups[by_links.of[each]].push_back(all[each]); }
-  for (auto& [number, group] : groups) {
-    if (group.size() > 1) { meet(std::move(group), by_links.links); }
+  if (rules_.links == ContentionRules::Links::shared) {
+    std::vector<Active*> all;
+    for (auto& [job, active] : active_) { all.push_back(&active); }
+    const Together found = meet(all, {});
+    for (std::size_t each = 0; each < all.size(); ++each) { all[each]->step = all[each]->beside = found.steps[each]; }
   }
   forget();
 }
 
-void TrainingSpeeds::meet(std::vector<Active*> group, std::span<const std::uint32_t> links) {
-  std::sort(group.begin(), group.end(), [](const Active* a, const Active* b) { return a->place->id < b->place->id; });
-  std::vector<PlaceId> key;
-  for (const Active* each : group) { key.push_back(each->place->id); }
-  const auto [found, fresh] = together_.try_emplace(std::move(key));
-  if (fresh) {
-    found->second = together(group, links);
-    ++simulated_;
+BesideStreams TrainingSpeeds::beside(const std::vector<LinkStream>& streams, const ClusterState& state) {
+  if (seen_ != state.changes()) { look_at(state); }
+  std::set<JobId> still;
+  for (const LinkStream& stream : streams) {
+    if (stream.stands_still) { still.insert(stream.job); }
   }
-  for (std::size_t each = 0; each < group.size(); ++each) { group[each]->step = found->second[each]; }
+  std::vector<Active*> all;
+  for (auto& [job, active] : active_) {
+    active.beside = active.step;
+    if (!still.contains(job)) { all.push_back(&active); }
+  }
+  Together found = meet(all, streams);
+  BesideStreams beside{std::move(found.streams), {}};
+  for (std::size_t each = 0; each < all.size(); ++each) {
+    all[each]->beside = found.steps[each];
+    if (all[each]->beside == all[each]->step) { continue; }
+    beside.jobs[all[each]->job] = seconds(all[each]->step) / seconds(all[each]->beside);
+  }
+  forget();
+  return beside;
 }
 
-std::vector<Time> TrainingSpeeds::together(const std::vector<Active*>& group, std::span<const std::uint32_t> links) {
+TrainingSpeeds::Together TrainingSpeeds::meet(std::vector<Active*> all, const std::vector<LinkStream>& streams) {
+  std::vector<const std::vector<LinkDemand>*> demands;
+  for (const Active* each : all) { demands.push_back(&each->place->training->demand()); }
+  std::vector<std::vector<LinkDemand>> of_streams;
+  for (const LinkStream& stream : streams) {
+    of_streams.emplace_back();
+    for (const auto& [link, share] : stream.links) { of_streams.back().push_back({link, share}); }
+  }
+  for (const std::vector<LinkDemand>& each : of_streams) { demands.push_back(&each); }
+  const LinkGroups by_links = groups_by_links(demands);
+  std::map<std::uint32_t, std::vector<std::uint32_t>> groups;
+  for (std::uint32_t each = 0; each < demands.size(); ++each) { groups[by_links.of[each]].push_back(each); }
+
+  Together met{{}, std::vector<double>(streams.size(), 1)};
+  for (const Active* each : all) { met.steps.push_back(each->place->training->alone()); }
+  for (auto& [number, members] : groups) {
+    // Trainings first, in the order of their places.
+    std::sort(members.begin(), members.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const bool train = b < all.size() && a < all.size();
+      return train ? all[a]->place->id < all[b]->place->id : a < b;
+    });
+    Group group;
+    for (const std::uint32_t each : members) {
+      if (each < all.size()) {
+        group.trainings.push_back(all[each]);
+      } else {
+        group.streams.push_back(static_cast<std::uint32_t>(each - all.size()));
+      }
+    }
+    if (members.size() < 2 || group.trainings.empty()) { continue; }
+    const Together& found = meet(group, streams, by_links.links);
+    for (std::size_t i = 0; i < group.trainings.size(); ++i) { met.steps[members[i]] = found.steps[i]; }
+    for (std::size_t i = 0; i < group.streams.size(); ++i) { met.streams[group.streams[i]] = found.streams[i]; }
+  }
+  return met;
+}
+
+const TrainingSpeeds::Together& TrainingSpeeds::meet(const Group& group, const std::vector<LinkStream>& streams,
+                                                     std::span<const std::uint32_t> links) {
+  Meeting key;
+  for (const Active* each : group.trainings) { key.first.push_back(each->place->id); }
+  Streams shares;
+  for (const std::uint32_t each : group.streams) {
+    key.second.emplace_back();
+    shares.emplace_back();
+    for (const auto& [link, share] : streams[each].links) {
+      if (!std::binary_search(links.begin(), links.end(), link)) { continue; }
+      key.second.back().emplace_back(link, share);
+      shares.back().push_back({link, share});
+    }
+  }
+  const auto [found, fresh] = together_.try_emplace(std::move(key));
+  if (fresh) {
+    found->second = together(group.trainings, shares, links);
+    ++simulated_;
+  }
+  return found->second;
+}
+
+TrainingSpeeds::Together TrainingSpeeds::together(const std::vector<Active*>& group, const Streams& streams,
+                                                  std::span<const std::uint32_t> links) {
   std::vector<RepeatedStep> steps;
-  for (const Active* each : group) { steps.push_back(each->place->training->beside_others(links)); }
+  for (const Active* each : group) {
+    steps.push_back(each->place->training->beside_others(links));
+    fresh_.push_back(each->place->training.get());
+  }
   if (rules_.priorities == ContentionRules::Priorities::by_intensity) {
     for (std::size_t each = 0; each < group.size(); ++each) {
       const auto lower = std::count_if(group.begin(), group.end(), [&](const Active* other) {
         return other->place->training->intensity() < group[each]->place->training->intensity();
       });
-      steps[each].priority = static_cast<std::uint32_t>(static_cast<std::size_t>(lower) * kPriorities / group.size());
+      const std::size_t behind = streams.empty() ? 0 : 1;  // streams have the last class
+      const std::size_t classes = kPriorities - behind;
+      steps[each].priority =
+          static_cast<std::uint32_t>(behind + static_cast<std::size_t>(lower) * classes / group.size());
     }
   }
-  std::vector<Time> periods = rules_.interleaved ? interleaved(steps, group) : at_random(steps, group);
+  Together found = rules_.interleaved ? interleaved(steps, streams, group) : at_random(steps, streams, group);
   for (std::size_t each = 0; each < group.size(); ++each) {
-    periods[each] = group[each]->place->training->with_stragglers(periods[each]);
+    found.steps[each] = group[each]->place->training->with_stragglers(found.steps[each]);
   }
-  return periods;
+  return found;
 }
 
 /// The first one begins at once, the second in so many equal parts of its step, the others are drawn.
-std::vector<Time> TrainingSpeeds::at_random(const std::vector<RepeatedStep>& steps, const std::vector<Active*>& group) {
-  const StepsSideBySide together(steps);
+TrainingSpeeds::Together TrainingSpeeds::at_random(const std::vector<RepeatedStep>& steps, const Streams& streams,
+                                                   const std::vector<Active*>& group) {
+  const StepsSideBySide together(steps, streams);
   std::vector<Time> begins(group.size());
   RandomStream random(1, "phases of trainings");
-  std::vector<Time> sums(group.size());
-  for (std::uint32_t draw = 0; draw < rules_.phases; ++draw) {
+  Together sums{std::vector<Time>(group.size()), std::vector<double>(streams.size())};
+  const std::uint32_t draws = group.size() > 1 ? rules_.phases : 1;  // streams have no phase
+  for (std::uint32_t draw = 0; draw < draws; ++draw) {
     for (std::size_t each = 1; each < group.size(); ++each) {
-      const double part =
-          each == 1 ? (draw + 0.5) / rules_.phases : static_cast<double>(random.bits() >> 11U) * 0x1p-53;
+      const double part = each == 1 ? (draw + 0.5) / draws : static_cast<double>(random.bits() >> 11U) * 0x1p-53;
       begins[each] = part_of(group[each]->place->training->undelayed(), part);
     }
-    const std::vector<Time> periods = together.periods(begins, kRepetitions, stop_);
-    for (std::size_t each = 0; each < group.size(); ++each) { sums[each] += periods[each]; }
+    const StepsSideBySide::Outcome outcome = together.run(begins, kRepetitions, stop_);
+    for (std::size_t each = 0; each < group.size(); ++each) { sums.steps[each] += outcome.periods[each]; }
+    for (std::size_t each = 0; each < streams.size(); ++each) { sums.streams[each] += outcome.streams[each] / draws; }
   }
-  for (Time& sum : sums) { sum = sum / static_cast<std::int64_t>(rules_.phases); }
+  for (Time& sum : sums.steps) { sum = sum / static_cast<std::int64_t>(draws); }
   return sums;
 }
 
 /// One after the other takes the shift, of its own step, at which it and those before it are slowed down least.
-std::vector<Time> TrainingSpeeds::interleaved(const std::vector<RepeatedStep>& steps,
-                                              const std::vector<Active*>& group) {
+TrainingSpeeds::Together TrainingSpeeds::interleaved(const std::vector<RepeatedStep>& steps, const Streams& streams,
+                                                     const std::vector<Active*>& group) {
+  if (group.size() < 2) { return at_random(steps, streams, group); }
   std::vector<Time> begins(1);
-  std::vector<Time> best;
+  StepsSideBySide::Outcome best;
   for (std::size_t each = 1; each < group.size(); ++each) {
     double least = INFINITY;
     Time chosen;
     begins.emplace_back();
-    const StepsSideBySide together{std::span<const RepeatedStep>(steps).first(each + 1)};
+    const StepsSideBySide together(std::span<const RepeatedStep>(steps).first(each + 1), streams);
     for (std::uint32_t shift = 0; shift < kShifts; ++shift) {
       begins.back() = part_of(group[each]->place->training->undelayed(), static_cast<double>(shift) / kShifts);
-      std::vector<Time> periods = together.periods(begins, kRepetitions, stop_);
+      StepsSideBySide::Outcome outcome = together.run(begins, kRepetitions, stop_);
       double slowdowns = 0;
       for (std::size_t i = 0; i <= each; ++i) {
-        slowdowns += seconds(periods[i]) / seconds(group[i]->place->training->undelayed());
+        slowdowns += seconds(outcome.periods[i]) / seconds(group[i]->place->training->undelayed());
       }
       if (slowdowns >= least) { continue; }
       least = slowdowns;
       chosen = begins.back();
-      best = std::move(periods);
+      best = std::move(outcome);
     }
     begins.back() = chosen;
   }
-  return best;
+  return {std::move(best.periods), std::move(best.streams)};
 }
 
 /// Records of steps, and places that nobody trains at, once there are too many.

@@ -45,8 +45,8 @@ struct TrainingPace {
 };
 
 /// Jobs that train work as fast as their steps take where they are, beside the others that run: calls of their steps
-/// are priced on the fabric, and steps of trainings that meet on links are simulated side by side. What they do at full
-/// speed is what they do on the first nodes of an empty cluster.
+/// are priced on the fabric, and steps of trainings that meet on links are simulated side by side, and beside streams.
+/// What they do at full speed is what they do on the first nodes of an empty cluster.
 class TrainingSpeeds final : public SpeedModel {
  public:
   using Trainings = std::vector<std::shared_ptr<const TrainingExperiment>>;
@@ -69,6 +69,9 @@ class TrainingSpeeds final : public SpeedModel {
     return rules_.links == ContentionRules::Links::shared || others_->depends_on_others();
   }
 
+  bool meets_streams() const override { return rules_.links == ContentionRules::Links::shared; }
+  BesideStreams beside(const std::vector<LinkStream>& streams, const ClusterState& state) override;
+
   /// What a step of a job takes there alone, in seconds, and of which links. Requires a job that trains.
   struct LinkUse {
     double step = 0;
@@ -79,7 +82,7 @@ class TrainingSpeeds final : public SpeedModel {
   /// By job; none of those that never trained.
   const std::map<JobId, TrainingPace>& paces() const { return paces_; }
   std::uint64_t placements() const { return next_place_; }   ///< that were priced
-  std::uint64_t side_by_side() const { return simulated_; }  ///< groups of trainings that were simulated together
+  std::uint64_t side_by_side() const { return simulated_; }  ///< groups, with streams, that were simulated together
 
  private:
   using PlaceId = std::uint32_t;
@@ -91,7 +94,19 @@ class TrainingSpeeds final : public SpeedModel {
   struct Active {
     JobId job;
     Place* place = nullptr;
-    Time step;
+    Time step;    ///< beside others that train
+    Time beside;  ///< and beside streams
+  };
+  /// Places and streams that meet: the shares of links that may be short.
+  using Meeting = std::pair<std::vector<PlaceId>, std::vector<std::vector<std::pair<std::uint32_t, double>>>>;
+  struct Together {
+    std::vector<Time> steps;
+    std::vector<double> streams;  ///< share of its rate that each has
+  };
+  /// Those who train, and streams, that meet on links.
+  struct Group {
+    std::vector<Active*> trainings;
+    std::vector<std::uint32_t> streams;
   };
   struct Since {
     WallTime when;
@@ -104,10 +119,15 @@ class TrainingSpeeds final : public SpeedModel {
   Time best(std::uint32_t training);
   std::vector<std::uint32_t> endpoints_of(const Allocation& where) const;
   void look_at(const ClusterState& state);
-  void meet(std::vector<Active*> group, std::span<const std::uint32_t> links);
-  std::vector<Time> together(const std::vector<Active*>& group, std::span<const std::uint32_t> links);
-  std::vector<Time> at_random(const std::vector<RepeatedStep>& steps, const std::vector<Active*>& group);
-  std::vector<Time> interleaved(const std::vector<RepeatedStep>& steps, const std::vector<Active*>& group);
+  /// What all those do beside each other.
+  Together meet(std::vector<Active*> all, const std::vector<LinkStream>& streams);
+  const Together& meet(const Group& group, const std::vector<LinkStream>& streams,
+                       std::span<const std::uint32_t> links);
+  using Streams = std::vector<std::vector<LinkShare>>;
+  Together together(const std::vector<Active*>& group, const Streams& streams, std::span<const std::uint32_t> links);
+  Together at_random(const std::vector<RepeatedStep>& steps, const Streams& streams, const std::vector<Active*>& group);
+  Together interleaved(const std::vector<RepeatedStep>& steps, const Streams& streams,
+                       const std::vector<Active*>& group);
   void forget();
   void account(JobId job, WallTime now);
 
@@ -122,7 +142,7 @@ class TrainingSpeeds final : public SpeedModel {
   std::map<std::uint32_t, Time> best_;
   std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, Place> places_;
   std::vector<PlacedTraining*> fresh_;  ///< that were priced since forget()
-  std::map<std::vector<PlaceId>, std::vector<Time>> together_;
+  std::map<Meeting, Together> together_;
   std::map<JobId, Active> active_;
   std::uint64_t seen_ = 0;  ///< ClusterState::changes() that active_ is of
   std::map<JobId, Since> since_;

@@ -17,7 +17,8 @@ void JobSimulation::begin(JobId job) {
   if (rules_.checkpoints.rule == CheckpointRules::Rule::none) { return start_anew(job, WallTime::max()); }
   CheckpointRules rules = rules_.checkpoints;
   work.write = rules.write = speeds_.write_time(state_.running(job)).value_or(rules.write);
-  start_anew(job, interval_of(rules, failures_.mttf(state_.running(job).where)));
+  const MemoryCheckpoints* memory = rules.memory ? &*rules.memory : nullptr;
+  start_anew(job, interval_of(rules, failures_.mttf(state_.running(job).where, memory)));
 }
 
 void JobSimulation::start_anew(JobId job, WallTime interval, bool in_place) {
@@ -58,6 +59,7 @@ WallTime JobSimulation::begin_work(JobId job, WallTime overhead) {
   const CheckpointRules& saves = rules_.checkpoints;
   if (std::exchange(work.from_memory, false)) {
     ++run_.failures[work.cause].from_memory;
+    ++run_.outcomes[job].from_memory;
     work.progress.resume(state_.now(), overhead + saves.memory->restore);
     return saves.memory->restore;
   }

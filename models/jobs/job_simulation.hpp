@@ -67,7 +67,7 @@ class JobSimulation {
   struct Draining {
     NodeId node;
     bool too_often = false;    ///< it has been found to fail
-    std::uint32_t source = 0;  ///< that slowed it down when it was found
+    std::uint32_t source = 0;  ///< that slowed it down when it was found, or false_alarms()
   };
 
   // What happens when (simulate_jobs.cpp).
@@ -179,6 +179,13 @@ class JobSimulation {
   void recover(std::uint32_t part);
   /// A check finds the nodes that a part slows down. True: nodes have changed.
   bool find(std::uint32_t part);
+  /// Checks take nodes for slow ones that are not. True: nodes have changed.
+  bool take_alarms();
+  /// JobsRun::failures of these, where there are any.
+  std::uint32_t false_alarms() const { return static_cast<std::uint32_t>(rules_.failures.sources.size()); }
+  /// A node that a check has found gets no other jobs. `by_itself`: that counts as a failure of the node. False: it is
+  /// out already.
+  bool take_out(NodeId node, std::uint32_t cause, bool by_itself);
   /// A job leaves nodes that are closed.
   void move(JobId job, std::uint32_t cause);
   /// Jobs on these nodes go on at another speed.

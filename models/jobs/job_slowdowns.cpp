@@ -27,17 +27,38 @@ bool JobSimulation::find(std::uint32_t part) {
   const std::uint32_t source = slow_.source(part);
   const bool by_itself = rules_.failures.sources[source].what <= FailureSource::What::node;
   bool changed = false;
-  for (const NodeId node : slow_.nodes(part)) {
-    if (!standby_.cordon(node, state_.inventory())) { continue; }
-    const bool too_often = by_itself && watch_.fails_too_often(node, state_.now());
-    run_.cordoned += too_often ? 1 : 0;
-    draining_.push_back({node, too_often, source});
-    changed = true;
-  }
+  for (const NodeId node : slow_.nodes(part)) { changed = take_out(node, source, by_itself) || changed; }
   if (rules_.failures.checks->found == HealthChecks::Found::move) {
     for (const JobId job : jobs_on(slow_.nodes(part))) { move(job, source); }
   }
   return changed;
+}
+
+bool JobSimulation::take_alarms() {
+  std::vector<NodeId> found;
+  while (watch_.next_alarm() == state_.now()) {
+    const NodeId node = watch_.take_alarm();
+    ++run_.events;
+    const bool is_well = !standby_.is_out(node) && slow_.sources(node).empty();
+    if (!is_well) { continue; }
+    ++run_.failures[false_alarms()].failures;
+    take_out(node, false_alarms(), true);
+    found.push_back(node);
+  }
+  if (found.empty()) { return false; }
+  if (rules_.failures.checks->found == HealthChecks::Found::move) {
+    for (const JobId job : jobs_on(found)) { move(job, false_alarms()); }
+  }
+  state_.surprise();
+  return true;
+}
+
+bool JobSimulation::take_out(NodeId node, std::uint32_t cause, bool by_itself) {
+  if (!standby_.cordon(node, state_.inventory())) { return false; }
+  const bool too_often = by_itself && watch_.fails_too_often(node, state_.now());
+  run_.cordoned += too_often ? 1 : 0;
+  draining_.push_back({node, too_often, cause});
+  return true;
 }
 
 void JobSimulation::move(JobId job, std::uint32_t cause) {
@@ -58,7 +79,8 @@ void JobSimulation::move(JobId job, std::uint32_t cause) {
     run_.failures[cause].lost_gpu_seconds += seconds(lost) * gpus_of(job);
     work.progress = {};
   }
-  note(job, "leaves nodes that are slow");
+  note(job,
+       cause == false_alarms() ? "leaves a node that a check has found, which was well" : "leaves nodes that are slow");
   begin_elsewhere(job);
 }
 
@@ -78,6 +100,9 @@ void JobSimulation::repair_drained() {
     for (const std::uint32_t source : slow_.sources(node)) {
       const WallTime repair = failures_.draw(source, rules_.failures.sources[source].repair);
       repaired = std::max(repaired, later(state_.now(), repair));
+    }
+    if (drained.source == false_alarms()) {
+      repaired = std::max(repaired, later(state_.now(), watch_.repair_of_alarm()));
     }
     if (drained.too_often) { repaired = std::max(repaired, watch_.back(state_.now())); }
     for (const std::uint32_t part : slow_.end_on(node)) { failures_.renew(part, repaired); }

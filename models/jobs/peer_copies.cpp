@@ -22,20 +22,22 @@ Group group_of(std::size_t node, std::size_t nodes, const MemoryCheckpoints& mem
 
 }  // namespace
 
-bool copies_survive(const MemoryCheckpoints& memory, const Allocation& where, const std::vector<NodeId>& lost) {
-  std::vector<NodeId> nodes;
-  std::set<NodeId> seen;
+PeerCopies::PeerCopies(const MemoryCheckpoints& memory, const Allocation& where) : memory_(memory) {
   for (const NodeShare& share : where) {
-    if (seen.insert(share.node).second) { nodes.push_back(share.node); }
+    if (places_.try_emplace(share.node, nodes_.size()).second) { nodes_.push_back(share.node); }
   }
+}
+
+bool PeerCopies::survive(const std::vector<NodeId>& lost) const {
   const std::set<NodeId> all_lost(lost.begin(), lost.end());
-  const auto is_lost = [&](NodeId node) { return all_lost.contains(node); };
-  for (std::size_t node = 0; node < nodes.size(); ++node) {
-    if (!is_lost(nodes[node])) { continue; }
-    const Group group = group_of(node, nodes.size(), memory);
+  for (const NodeId node : all_lost) {
+    const auto found = places_.find(node);
+    if (found == places_.end()) { continue; }
+    const std::size_t place = found->second;
+    const Group group = group_of(place, nodes_.size(), memory_);
     bool left = false;
-    for (std::size_t copy = 1; copy < std::min<std::size_t>(memory.copies, group.size); ++copy) {
-      left = left || !is_lost(nodes[group.first + (node - group.first + copy) % group.size]);
+    for (std::size_t copy = 1; copy < std::min<std::size_t>(memory_.copies, group.size); ++copy) {
+      left = left || !all_lost.contains(nodes_[group.first + (place - group.first + copy) % group.size]);
     }
     if (!left) { return false; }
   }

@@ -35,6 +35,8 @@ JobSimulation::JobSimulation(const JobList& jobs, const NodeList& nodes, Placeme
     return speeds_.expected(job, work_done(job), on, gpus).value_or(proportion);
   });
   for (const FailureSource& source : rules.failures.sources) { run_.failures.push_back({source.name}); }
+  const auto& checks = rules.failures.checks;
+  if (checks && checks->false_alarms) { run_.failures.push_back({std::string(kFalseAlarms)}); }
 }
 
 JobsRun JobSimulation::run(const std::stop_token& stop) {
@@ -44,6 +46,7 @@ JobsRun JobSimulation::run(const std::stop_token& stop) {
     state_.advance(next);
     bool changed = take_events();
     changed = fail_parts() || changed;
+    changed = take_alarms() || changed;
     changed = submit_jobs() || changed;
     if (changed && !shrunk_.empty()) { grow_back(); }
     pending_ = pending_ || changed || scheduler_.next_call(state_) <= next;
@@ -72,7 +75,7 @@ WallTime JobSimulation::next_instant() const {
   WallTime next = std::min(next_submission(), events_.empty() ? WallTime::max() : events_.top().when);
   // Parts fail for ever: where only they are left, nothing changes for jobs that wait, or lack tasks.
   const bool moves = next != WallTime::max() || state_.running().size() > lacking_.size();
-  if (moves) { next = std::min(next, failures_.next()); }
+  if (moves) { next = std::min({next, failures_.next(), watch_.next_alarm()}); }
   const WallTime period = scheduler_.period();
   if (period > WallTime::zero()) {
     const WallTime wanted = pending_ ? state_.now() : scheduler_.next_call(state_);

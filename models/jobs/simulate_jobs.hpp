@@ -46,6 +46,7 @@ struct JobOutcome {
   JobState state = JobState::waiting;
   std::uint32_t starts = 0;
   std::uint32_t interruptions = 0;     ///< by failures
+  std::uint32_t from_memory = 0;       ///< after which it went on from a checkpoint in memory
   WallTime started = WallTime::max();  ///< for the first time; max: never
   WallTime ended = WallTime::max();    ///< max: it has not
   TimeOnNodes time;                    ///< of all its starts
@@ -93,7 +94,7 @@ struct JobsRun {
   WallTime ended;               ///< the last job's end, or submission where that never starts, or tasks that it
                                 ///< loses and never gets again; or the horizon
   std::vector<StuckJob> stuck;  ///< the first of them
-  std::vector<FailureAccount> failures;  ///< of each source
+  std::vector<FailureAccount> failures;  ///< of each source, and after these of false alarms where there are any
   std::uint64_t cordoned = 0;            ///< nodes taken out since they failed too often
   std::vector<JobStint> stints;          ///< in the order of their ends; kept where asked for
   std::vector<Outage> outages;           ///< the same, in the order of their beginnings

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "models/jobs/cluster_state.hpp"
 #include "sim/check.hpp"
@@ -49,6 +52,19 @@ struct JobPace {
   WallTime until = WallTime::max();  ///< of its work, counted from its beginning
 };
 
+/// What a job reads or writes over links of the fabric, for longer than steps of others take.
+struct LinkStream {
+  JobId job;
+  bool stands_still = false;                            ///< the job sends nothing else meanwhile
+  std::vector<std::pair<std::uint32_t, double>> links;  ///< ascending, and the share of each that its rate takes
+};
+
+/// What streams, and jobs that send over the same links, leave each other.
+struct BesideStreams {
+  std::vector<double> streams;   ///< share of its rate that each has
+  std::map<JobId, double> jobs;  ///< how many times as fast as without streams; of those that are not named 1
+};
+
 /// How fast jobs work where they are.
 class SpeedModel {
  public:
@@ -67,6 +83,12 @@ class SpeedModel {
   virtual bool take_changes() { return false; }
   /// A job works no longer where it was: it has ended, failed or lost its nodes when it had done so much of its work.
   virtual void stopped(JobId /*job*/, WallTime /*done*/, WallTime /*now*/) {}
+
+  /// Do jobs send over links that streams may use, too? Then beside() says what these leave each other.
+  virtual bool meets_streams() const { return false; }
+  /// Requires meets_streams(), and streams that leave each other room. Holds for jobs as they are now, until it is
+  /// asked again: pace() is what they do without streams.
+  virtual BesideStreams beside(const std::vector<LinkStream>& /*streams*/, const ClusterState& /*state*/) { return {}; }
 
   /// Does the time of writing checkpoints depend on who else writes?
   virtual bool shares_writes() const { return false; }

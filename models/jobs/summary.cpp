@@ -66,6 +66,7 @@ JobsSummary summary_of(const JobsRun& run, const JobList& jobs, const NodeList& 
     FailuresBySize& alike = summary.by_size[gpus];
     alike.hours += seconds(outcome.ran()) / kHour;
     alike.interruptions += outcome.interruptions;
+    alike.from_memory += outcome.from_memory;
     summary.interruptions += outcome.interruptions;
     summary.writing_gpu_hours += gpus * seconds(outcome.time.writing) / kHour;
     waits.push_back(seconds(outcome.started - job.submitted));

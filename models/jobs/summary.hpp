@@ -22,10 +22,16 @@ struct TimeSummary {
 struct FailuresBySize {
   double hours = 0;                 ///< that they ran, all together
   std::uint64_t interruptions = 0;  ///< by failures
+  std::uint64_t from_memory = 0;    ///< after which they went on from checkpoints in memory
 
   /// Mean time to failure; none: none failed.
-  std::optional<double> mttf_hours() const {
-    return interruptions > 0 ? std::optional(hours / static_cast<double>(interruptions)) : std::nullopt;
+  std::optional<double> mttf_hours() const { return hours_between(interruptions); }
+  /// The same of failures that memory has not made up for.
+  std::optional<double> mttf_hours_of_storage() const { return hours_between(interruptions - from_memory); }
+
+ private:
+  std::optional<double> hours_between(std::uint64_t failures) const {
+    return failures > 0 ? std::optional(hours / static_cast<double>(failures)) : std::nullopt;
   }
 };
 

@@ -26,6 +26,11 @@ class Repetitions {
     return left_ > 0;
   }
 
+  bool each_was_done() const {
+    return std::none_of(ends_.begin(), ends_.end(), [](const std::vector<Time>& ends) { return ends.empty(); });
+  }
+  bool are_enough() const { return left_ == 0; }
+
   Time period(std::uint32_t step) const {
     const std::vector<Time>& ends = ends_[step];
     return (ends.back() - ends.front()) / static_cast<std::int64_t>(ends.size() - 1);
@@ -49,6 +54,7 @@ struct Prices {
 };
 
 constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr Time kOfStream{10'000'000'000'000};  // one transfer of a stream; any will do
 
 Prices prices_of(std::span<const RepeatedStep> steps) {
   Prices all;
@@ -78,41 +84,79 @@ class StepsSideBySide::Run final : public Actor, public Transfers::Listener {
         repetitions_(steps_.size(), repetitions),
         simulator_(stop),
         self_(simulator_.add(*this)),
-        transfers_(simulator_, all.works_, all.shares_, *this) {
+        transfers_(simulator_, all.works_, all.shares_, *this),
+        first_stream_(all.first_stream_),
+        streams_(all.works_.size() - all.first_stream_) {
     for (std::uint64_t step = 0; step < begins.size(); ++step) {
       simulator_.at(begins[step], self_, step << 32U | kBegin);
     }
+    for (std::uint64_t stream = 0; stream < streams_.size(); ++stream) {
+      simulator_.at(Time::zero(), self_, stream << 32U | kStream);
+    }
   }
 
-  std::vector<Time> run() {
+  Outcome run() {
     simulator_.run();
-    std::vector<Time> periods;
-    for (std::uint32_t step = 0; step < steps_.size(); ++step) { periods.push_back(repetitions_.period(step)); }
-    return periods;
+    Outcome outcome;
+    for (std::uint32_t step = 0; step < steps_.size(); ++step) { outcome.periods.push_back(repetitions_.period(step)); }
+    const double span = static_cast<double>((until_.when - from_.when).count());
+    for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+      outcome.streams.push_back((until_.done[stream] - from_.done[stream]) / span);
+    }
+    return outcome;
   }
 
   void on_event(std::uint64_t what) override {
     const auto step = static_cast<std::uint32_t>(what >> 32U);
     const auto transfer = static_cast<std::uint32_t>(what);
+    if (transfer == kStream) { return stream(step); }
     if (transfer == kBegin) { return begin(step); }
     const Step& own = steps_[step];
     if (transfer == own.step->transfers.size()) { return end(step); }
-    const std::uint32_t number = transfers_.start(own.works[transfer]);
-    if (number >= running_.size()) { running_.resize(number + std::size_t{1}); }
-    running_[number] = {step, transfer};
+    start(own.works[transfer], step, transfer);
   }
 
   void transferred(std::uint32_t number) override {
     const auto [step, transfer] = running_[number];
-    release(step, steps_[step].step->transfers[transfer].successors);
+    if (transfer != kStream) { return release(step, steps_[step].step->transfers[transfer].successors); }
+    ++streams_[step].transfers;
+    if (!repetitions_.are_enough()) { stream(step); }
   }
 
  private:
   static constexpr std::uint32_t kBegin = UINT32_MAX;
+  static constexpr std::uint32_t kStream = UINT32_MAX - 1;  ///< of whom the number of a step is that of the stream
+  struct Stream {
+    std::uint32_t number = 0;     ///< of its present transfer
+    std::uint64_t transfers = 0;  ///< that have ended
+  };
+  /// What streams have done, in picoseconds alone.
+  struct Reading {
+    std::vector<double> done;
+    Time when;
+  };
   struct Waits {
     std::uint32_t left = 0;
     Time ready;  ///< not before, for those that have ended
   };
+
+  std::uint32_t start(std::uint32_t work, std::uint32_t step, std::uint32_t transfer) {
+    const std::uint32_t number = transfers_.start(work);
+    if (number >= running_.size()) { running_.resize(number + std::size_t{1}); }
+    running_[number] = {step, transfer};
+    return number;
+  }
+
+  void stream(std::uint32_t stream) { streams_[stream].number = start(first_stream_ + stream, stream, kStream); }
+
+  Reading read_streams() const {
+    Reading reading{{}, simulator_.now()};
+    for (const Stream& each : streams_) {
+      reading.done.push_back(static_cast<double>(each.transfers) * static_cast<double>(kOfStream.count()) +
+                             transfers_.done(each.number));
+    }
+    return reading;
+  }
 
   void begin(std::uint32_t step) {
     const ContestedStep& own = *steps_[step].step;
@@ -132,7 +176,11 @@ class StepsSideBySide::Run final : public Actor, public Transfers::Listener {
   }
 
   void end(std::uint32_t step) {
-    if (repetitions_.done(step, simulator_.now())) { begin(step); }
+    const bool were_enough = repetitions_.are_enough();
+    const bool again = repetitions_.done(step, simulator_.now());
+    if (!streams_.empty() && from_.done.empty() && repetitions_.each_was_done()) { from_ = read_streams(); }
+    if (!were_enough && repetitions_.are_enough()) { until_ = read_streams(); }
+    if (again) { begin(step); }
   }
 
   const std::vector<Step>& steps_;
@@ -142,10 +190,22 @@ class StepsSideBySide::Run final : public Actor, public Transfers::Listener {
   ActorId self_;
   Transfers transfers_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> running_;  ///< step and transfer, by number of the transfer
+  std::uint32_t first_stream_;
+  std::vector<Stream> streams_;
+  Reading from_;   ///< when each step had been done once
+  Reading until_;  ///< when all had been done often enough
 };
 
-StepsSideBySide::StepsSideBySide(std::span<const RepeatedStep> steps) : shares_({}, {}) {
+StepsSideBySide::StepsSideBySide(std::span<const RepeatedStep> steps, std::span<const std::vector<LinkShare>> streams)
+    : shares_({}, {}) {
   Prices all = prices_of(steps);
+  first_stream_ = count(all.works);
+  for (const std::vector<LinkShare>& stream : streams) {
+    all.works.push_back({kOfStream, {}});
+    all.shares.push_back(stream);
+    all.most.push_back(1);
+    all.priorities.push_back(0);
+  }
   for (std::size_t number = 0; number < steps.size(); ++number) {
     Step& own = steps_.emplace_back(Step{steps[number].step, {}});
     for (const auto& each : own.step->transfers) { own.works.push_back(all.numbers[number][each.estimate]); }
@@ -154,8 +214,8 @@ StepsSideBySide::StepsSideBySide(std::span<const RepeatedStep> steps) : shares_(
   works_ = std::move(all.works);
 }
 
-std::vector<Time> StepsSideBySide::periods(std::span<const Time> begins, std::uint32_t repetitions,
-                                           const std::stop_token& stop) const {
+StepsSideBySide::Outcome StepsSideBySide::run(std::span<const Time> begins, std::uint32_t repetitions,
+                                              const std::stop_token& stop) const {
   require(repetitions > 0, "a mean of no repetitions");
   require(begins.size() == steps_.size(), "{} beginnings of {} steps", begins.size(), steps_.size());
   return Run(*this, begins, repetitions, stop).run();

@@ -40,15 +40,27 @@ struct RepeatedStep {
   std::uint32_t priority = 0;                        ///< its transfers get links before those of lower ones
 };
 
-/// Steps that are repeated on one fabric beside each other: each begins again when it has ended.
+/// Steps that are repeated on one fabric beside each other: each begins again when it has ended. Streams, such as what
+/// is read from a storage, go on all the time between the calls of steps: each is one flow, as a call is, and gets
+/// links behind all steps that have a priority above 0.
 class StepsSideBySide {
  public:
-  /// Requires steps that take time. Borrows what they point to.
-  explicit StepsSideBySide(std::span<const RepeatedStep> steps);
+  struct Outcome {
+    std::vector<Time> periods;    ///< what each step takes from one repetition to the next
+    std::vector<double> streams;  ///< share of its rate that each stream has on average
+  };
 
-  /// What each takes from one repetition to the next, in the mean of at least `repetitions` behind the first one, in
-  /// which each finds its place among the others. `begins`: of each for the first time. Throws Interrupted.
-  std::vector<Time> periods(std::span<const Time> begins, std::uint32_t repetitions, const std::stop_token& stop) const;
+  /// Requires steps that take time, and streams that leave each other room on all links: what each takes of links if
+  /// it has its rate. Borrows what the steps point to.
+  explicit StepsSideBySide(std::span<const RepeatedStep> steps, std::span<const std::vector<LinkShare>> streams = {});
+
+  /// The mean of at least `repetitions` of each step behind the first one, in which each finds its place among the
+  /// others. `begins`: of each for the first time. Throws Interrupted.
+  Outcome run(std::span<const Time> begins, std::uint32_t repetitions, const std::stop_token& stop) const;
+  std::vector<Time> periods(std::span<const Time> begins, std::uint32_t repetitions,
+                            const std::stop_token& stop) const {
+    return run(begins, repetitions, stop).periods;
+  }
 
  private:
   struct Step {
@@ -58,7 +70,8 @@ class StepsSideBySide {
   class Run;
 
   std::vector<Step> steps_;
-  std::vector<Transfers::Work> works_;  ///< of those estimates that steps have something of
+  std::vector<Transfers::Work> works_;  ///< of those estimates that steps have something of, and of streams
+  std::uint32_t first_stream_ = 0;      ///< of these
   CallShares shares_;
 };
 

@@ -39,6 +39,12 @@ std::uint32_t Transfers::start(std::uint32_t estimate) {
   return number;
 }
 
+double Transfers::done(std::uint32_t number) const {
+  const Running& own = running_[number];
+  const double left = own.left - own.speed * static_cast<double>((simulator_.now() - own.since).count());
+  return static_cast<double>(works_[own.estimate].transfer.count()) - left;
+}
+
 /// All that begins and ends at one instant is shared out once.
 void Transfers::change(std::uint32_t estimate) {
   changed_.push_back(estimate);

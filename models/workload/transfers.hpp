@@ -31,6 +31,8 @@ class Transfers : public Actor {
 
   /// Begins a call, now. The number is free again when it has ended.
   std::uint32_t start(std::uint32_t estimate);
+  /// How much of its transfer a call has behind it, in picoseconds alone. Requires one whose transfer has not ended.
+  double done(std::uint32_t number) const;
 
   void on_event(std::uint64_t what) override;
   void on_end_of_instant() override;

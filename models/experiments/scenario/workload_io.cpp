@@ -94,6 +94,7 @@ class RulesMaker {
     made.stream = rate_of(storage.stream);
     made.streams = storage.streams;
     if (!storage.nodes.empty()) { made.paths = paths_of(storage); }
+    made.beside_ranks = made.paths && network_of(storage) == cluster_.network;
     rules_.storages.push_back(std::move(made));
   }
 

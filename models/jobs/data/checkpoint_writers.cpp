@@ -44,7 +44,7 @@ Speed CheckpointWriters::pace(const RunningJob& running, const JobIo& io, bool w
     return {};
   }
   if (at != writers_.end()) { return at->second.speed; }
-  Writer writer{io.checkpoint_bytes, claim(load_, running.where, io.checkpoint_bytes), {}};
+  Writer writer{io.checkpoint_bytes, claim(load_, running.where, io.checkpoint_bytes), 0, 1, {}};
   load_.enter(writer.claim);
   const auto fresh = writers_.emplace(running.job, std::move(writer)).first;
   share();
@@ -63,15 +63,36 @@ void CheckpointWriters::share() {
   std::vector<const RateClaim*> claims;
   for (const auto& [job, writer] : writers_) { claims.push_back(&writer.claim); }
   const std::vector<double> rates = load_.share(claims);
-  double all = 0;
   std::size_t i = 0;
   for (auto& [job, writer] : writers_) {
-    const Speed speed = Speed::of(rates[i] / writer.claim.most);
+    writer.rate = rates[i++];
+    const Speed speed = Speed::of(writer.rate * writer.kept / writer.claim.most);
     changed_ = changed_ || speed != writer.speed;
     writer.speed = speed;
-    all += rates[i++];
   }
+  new_rates_ = meets_others_;
+  if (!meets_others_) { note_busiest(); }
+}
+
+void CheckpointWriters::note_busiest() {
+  double all = 0;
+  for (const auto& [job, writer] : writers_) { all += writer.rate * writer.kept; }
   busiest_ = std::max(busiest_, all);
+}
+
+void CheckpointWriters::add_streams(std::vector<LinkStream>& streams) const {
+  if (!meets_others_) { return; }
+  for (const auto& [job, writer] : writers_) { streams.push_back({job, true, load_.links(writer.claim, writer.rate)}); }
+}
+
+void CheckpointWriters::keep(std::span<const double> shares) {
+  if (!meets_others_) { return; }
+  std::size_t i = 0;
+  for (auto& [job, writer] : writers_) {
+    writer.kept = shares[i++];
+    writer.speed = Speed::of(writer.rate * writer.kept / writer.claim.most);
+  }
+  note_busiest();
 }
 
 }  // namespace athanor

@@ -2,6 +2,8 @@
 
 #include <map>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "models/jobs/cluster_state.hpp"
@@ -29,6 +31,15 @@ class CheckpointWriters {
   /// Whether somebody's pace has changed since this was last asked.
   bool take_changes() { return std::exchange(changed_, false); }
 
+  /// They meet others on links of the fabric: whoever knows these says what is left of the rates, by keep().
+  void meet_others() { meets_others_ = true; }
+  /// Whether rates have changed since this was last asked, of those who meet others.
+  bool take_new_rates() { return std::exchange(new_rates_, false); }
+  /// Adds what each takes of links.
+  void add_streams(std::vector<LinkStream>& streams) const;
+  /// The shares of their rates that they keep, from now on, in the order of add_streams().
+  void keep(std::span<const double> shares);
+
   double written() const { return written_; }
   double busiest() const { return busiest_; }
 
@@ -36,17 +47,22 @@ class CheckpointWriters {
   struct Writer {
     double bytes = 0;
     RateClaim claim;  ///< its most: bytes per second if nobody else writes
+    double rate = 0;  ///< beside others who write
+    double kept = 1;  ///< share of that beside all others
     Speed speed;
   };
   /// All bytes of a checkpoint; its most: bytes per second if there is nobody else.
   RateClaim claim(StorageLoad& load, const Allocation& where, double bytes) const;
   void share();
+  void note_busiest();
 
   const DataRules* rules_;
   StorageLoad load_;
   StorageLoad restoring_;
   std::map<JobId, Writer> writers_;
   bool changed_ = false;
+  bool meets_others_ = false;
+  bool new_rates_ = false;
   double written_ = 0;
   double busiest_ = 0;
 };

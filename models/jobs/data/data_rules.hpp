@@ -29,6 +29,7 @@ struct Storage {
   double stream = kUnlimited;      ///< of one stream; a client reads and writes `streams` files at a time
   std::uint32_t streams = 1;
   std::shared_ptr<const StoragePaths> paths = {};  ///< over the fabric; none: links do not limit
+  bool beside_ranks = false;                       ///< these are links that calls of trainings use, too
 
   /// Of one client, with files of so many bytes.
   double client_rate(double most, double file_bytes) const;

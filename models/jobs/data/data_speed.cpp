@@ -1,6 +1,8 @@
 #include "models/jobs/data/data_speed.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 
 namespace athanor {
 
@@ -16,7 +18,12 @@ DataSpeed::DataSpeed(std::unique_ptr<SpeedModel> compute, const DataRules& rules
       load_(rules, StorageLoad::Direction::read),
       writers_(rules),
       accounts_(jobs.size()),
-      storages_(rules.storages.size()) {}
+      storages_(rules.storages.size()) {
+  const auto on_links = [](const Storage& each) { return each.beside_ranks; };
+  meets_others_ = compute_->meets_streams() && std::any_of(rules.storages.begin(), rules.storages.end(), on_links);
+  const auto& saved_to = rules.checkpoint_storage;
+  if (meets_others_ && saved_to && on_links(rules.storages[*saved_to])) { writers_.meet_others(); }
+}
 
 WallTime DataSpeed::boundary(JobId job, std::uint32_t epoch) const {
   const Wide all = jobs_->jobs[job].duration.count();
@@ -24,8 +31,17 @@ WallTime DataSpeed::boundary(JobId job, std::uint32_t epoch) const {
 }
 
 JobPace DataSpeed::pace(const RunningJob& running, WallTime done, const ClusterState& state) {
+  if (std::exchange(settles_, false)) { settle(state); }
   JobPace pace = compute_->pace(running, done, state);
-  if (!io(running.job).data_set) { return pace; }
+  if (meets_others_ && settled_ != state.changes()) {
+    settled_ = state.changes();
+    unsettled_ = true;
+  }
+  if (!io(running.job).data_set) {
+    const double times = beside(running.job);
+    if (times != 1) { pace.speed = Speed::of(static_cast<double>(pace.speed.parts) / 0x1p32 * times); }
+    return pace;
+  }
   Reader& reader = this->reader(running, done);
   note_progress(running.job, reader, done);
   const double base = static_cast<double>(pace.speed.parts) / 0x1p32;
@@ -41,6 +57,8 @@ JobPace DataSpeed::pace(const RunningJob& running, WallTime done, const ClusterS
     begin_epoch(reader);
   }
   if (shares_anew_) { share(); }
+  reader.asked_speed = reader.speed;
+  reader.asked_base = reader.base * beside(running.job);
   return {Speed::of(reader.speed), std::min(pace.until, boundary(running.job, reader.epoch + 1))};
 }
 
@@ -86,7 +104,10 @@ void DataSpeed::stopped(JobId job, WallTime done, WallTime now) {
 bool DataSpeed::take_changes() {
   const bool of_writers = writers_.take_changes();
   const bool of_compute = compute_->take_changes();
-  return std::exchange(changed_, false) || of_writers || of_compute;
+  const bool of_rates = writers_.take_new_rates();
+  const bool anew = std::exchange(unsettled_, false) || of_rates;
+  settles_ = settles_ || anew;
+  return std::exchange(changed_, false) || of_writers || of_compute || anew;
 }
 
 std::optional<WallTime> DataSpeed::write_time(const RunningJob& running) {
@@ -116,14 +137,15 @@ void DataSpeed::note_progress(JobId job, Reader& reader, WallTime done) {
   reader.done = done;
   if (work <= 0) { return; }
   DataAccount& account = accounts_[job];
-  const double prepared = std::min(reader.base, reader.prepared);
-  const double took = work / reader.speed;
+  const double base = reader.asked_base;
+  const double prepared = std::min(base, reader.prepared);
+  const double took = work / reader.asked_speed;
   const double bytes = work * reader.demand;
   account.read += bytes;
   account.from_storage += bytes * reader.missed;
   account.working += took;
   account.waiting_fetch += std::max(0.0, took - work / prepared);
-  account.waiting_cpu += work / prepared - work / reader.base;
+  account.waiting_cpu += work / prepared - work / base;
   if (reader.epoch == 0) { account.first_epoch += took; }
   storages_[reader.data->storage].read += bytes * reader.missed;
 }
@@ -154,13 +176,73 @@ void DataSpeed::share() {
   std::vector<const RateClaim*> claims;
   for (const auto& [job, reader] : readers_) { claims.push_back(&reader.claim); }
   const std::vector<double> rates = load_.share(claims);
-  std::vector<double> read(rules_->storages.size());
   std::size_t i = 0;
+  for (auto& [job, reader] : readers_) { reader.rate = rates[i++]; }
+  set_speeds();
+  unsettled_ = meets_others_;
+  if (!meets_others_) { note_busiest(); }
+}
+
+void DataSpeed::set_speeds() {
   for (auto& [job, reader] : readers_) {
-    const double speed = rates[i] / reader.demand;
+    double speed = reader.rate * reader.kept / reader.demand;
+    if (meets_others_) { speed = std::min(speed, reader.base * beside(job)); }
     changed_ = changed_ || speed != reader.speed;
     reader.speed = speed;
-    read[reader.data->storage] += rates[i++] * reader.missed;
+  }
+}
+
+double DataSpeed::beside(JobId job) const {
+  const auto found = beside_.find(job);
+  return found == beside_.end() ? 1 : found->second;
+}
+
+bool DataSpeed::wants_less(JobId job, const Reader& reader, double& rate) const {
+  constexpr double kClose = 1e-3;
+  const double wanted = std::min(reader.rate, reader.demand * std::min(reader.prepared, reader.base * beside(job)));
+  const bool differs = std::abs(wanted - rate) > kClose * reader.rate;
+  if (differs) { rate = wanted; }
+  return differs;
+}
+
+void DataSpeed::settle(const ClusterState& state) {
+  constexpr int kRounds = 8;  // each comes some times closer
+  std::vector<double> rates;
+  for (const auto& [job, reader] : readers_) { rates.push_back(reader.rate); }
+  BesideStreams found;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<LinkStream> streams;
+    std::size_t i = 0;
+    for (const auto& [job, reader] : readers_) {
+      streams.push_back({job, false, {}});
+      const double rate = rates[i++];
+      if (rules_->storages[reader.data->storage].beside_ranks) {
+        streams.back().links = load_.links(reader.claim, rate);
+      }
+    }
+    writers_.add_streams(streams);
+    found = compute_->beside(streams, state);
+    beside_ = std::move(found.jobs);
+    bool again = false;
+    i = 0;
+    for (const auto& [job, reader] : readers_) { again = wants_less(job, reader, rates[i++]) || again; }
+    if (!again) { break; }
+  }
+  std::size_t i = 0;
+  for (auto& [job, reader] : readers_) {
+    const double kept = found.streams[i];
+    reader.kept = kept < 1 && reader.rate > 0 ? kept * rates[i] / reader.rate : 1;
+    ++i;
+  }
+  writers_.keep(std::span(found.streams).subspan(i));
+  set_speeds();
+  note_busiest();
+}
+
+void DataSpeed::note_busiest() {
+  std::vector<double> read(rules_->storages.size());
+  for (const auto& [job, reader] : readers_) {
+    read[reader.data->storage] += reader.speed * reader.demand * reader.missed;
   }
   for (std::size_t s = 0; s < read.size(); ++s) {
     storages_[s].busiest_read = std::max(storages_[s].busiest_read, read[s]);

@@ -14,7 +14,8 @@ namespace athanor {
 
 /// Jobs that read data sets work as fast as data comes: the least of what the GPUs take, what cores prepare and what is
 /// fetched, epoch by epoch. Jobs that read from one storage share it max-min, by their nodes; those on one node its
-/// caches.
+/// caches. Where they meet jobs that send over the same links, each stream is cut to what these leave it on average,
+/// and so are these: what it does not get then nobody else gets.
 class DataSpeed final : public SpeedModel {
  public:
   /// `compute`: how fast jobs work that have their data. Borrows the rules and the jobs.
@@ -48,8 +49,12 @@ class DataSpeed final : public SpeedModel {
     const DataSet* data = nullptr;
     double demand = 0;             ///< bytes per second at full speed
     double prepared = kUnlimited;  ///< speed that cores allow
-    double base = 1;               ///< speed that it would have with its data
+    double base = 1;               ///< speed that it would have with its data and without streams
+    double rate = 0;               ///< bytes per second beside others who read
+    double kept = 1;               ///< share of that beside all others
     double speed = 1;
+    double asked_speed = 1;  ///< the speed, and that with its data, when it was last asked for
+    double asked_base = 1;
     WallTime done;
     std::uint32_t epoch = 0;
     std::uint64_t began = 0;  ///< readers that there had been when the epoch began
@@ -77,6 +82,13 @@ class DataSpeed final : public SpeedModel {
   void enter(Reader& reader, RateClaim claim);
   void note_progress(JobId job, Reader& reader, WallTime done);
   void share();
+  /// What streams, and those that send over the same links, leave each other.
+  void settle(const ClusterState& state);
+  void set_speeds();
+  void note_busiest();
+  double beside(JobId job) const;
+  /// The reader's own job is slower beside streams, too, and reads less. Whether it wants another rate than it has.
+  bool wants_less(JobId job, const Reader& reader, double& rate) const;
 
   std::unique_ptr<SpeedModel> compute_;
   const DataRules* rules_;
@@ -88,8 +100,13 @@ class DataSpeed final : public SpeedModel {
   IdVector<JobId, DataAccount> accounts_;
   std::vector<StorageAccount> storages_;
   std::uint64_t readers_so_far_ = 0;
-  bool shares_anew_ = false;  ///< who reads what has changed
-  bool changed_ = false;      ///< and so have speeds of others
+  bool shares_anew_ = false;        ///< who reads what has changed
+  bool changed_ = false;            ///< and so have speeds of others
+  bool meets_others_ = false;       ///< streams and what jobs send may meet on links
+  bool unsettled_ = false;          ///< and may leave each other something else than was found last
+  bool settles_ = false;            ///< when a speed is asked for next
+  std::uint64_t settled_ = 0;       ///< ClusterState::changes() that it was found for
+  std::map<JobId, double> beside_;  ///< BesideStreams::jobs
 };
 
 }  // namespace athanor

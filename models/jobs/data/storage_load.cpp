@@ -66,7 +66,11 @@ const StoragePaths::Shares& StorageLoad::route(std::uint32_t storage, NodeId nod
   if (!fresh) { return at->second; }
   const StoragePaths& paths = *rules_->storages[storage].paths;
   at->second = direction_ == Direction::read ? paths.reading(node) : paths.writing(node);
-  for (auto& [link, share] : at->second) { link = resource(What::link, link, 0, paths.rate(link)); }
+  for (auto& [link, share] : at->second) {
+    const std::uint32_t number = resource(What::link, link, 0, paths.rate(link));
+    link_of_[number] = link;
+    link = number;
+  }
   return at->second;
 }
 
@@ -78,6 +82,15 @@ double StorageLoad::alone(const RateClaim& claim) const {
   double rate = claim.most;
   for (const auto& [resource, each] : claim.takes) { rate = std::min(rate, capacities_[resource] / each); }
   return rate;
+}
+
+std::vector<std::pair<std::uint32_t, double>> StorageLoad::links(const RateClaim& claim, double rate) const {
+  std::map<std::uint32_t, double> shares;
+  for (const auto& [resource, each] : claim.takes) {
+    const auto link = link_of_.find(resource);
+    if (link != link_of_.end()) { shares[link->second] = std::min(1.0, each * rate / capacities_[resource]); }
+  }
+  return {shares.begin(), shares.end()};
 }
 
 bool StorageLoad::is_short(std::uint32_t resource) const {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "models/jobs/data/data_rules.hpp"
@@ -32,6 +33,8 @@ class StorageLoad {
   void take_cached(RateClaim& claim, std::uint32_t cache, double each);
   /// The rate of a claim if there were no other.
   double alone(const RateClaim& claim) const;
+  /// What a claim takes at some rate of links of the fabric: these, ascending, and the share of each.
+  std::vector<std::pair<std::uint32_t, double>> links(const RateClaim& claim, double rate) const;
 
   /// Claims that are there from now on, or no longer. Requires that a claim leaves as it entered.
   void enter(const RateClaim& claim) { count(claim, 1); }
@@ -54,9 +57,10 @@ class StorageLoad {
   std::map<std::pair<std::uint32_t, NodeId>, StoragePaths::Shares> routes_;
   std::map<std::tuple<What, std::uint32_t, std::uint32_t>, std::uint32_t> known_;
   std::vector<double> capacities_;
-  std::vector<double> wanted_;         ///< of each resource, by all that have entered
-  std::vector<std::uint32_t> places_;  ///< of each resource in the claim that had it last
-  std::size_t short_ = 0;              ///< resources of which more is wanted than there is
+  std::map<std::uint32_t, std::uint32_t> link_of_;  ///< of those resources that are links
+  std::vector<double> wanted_;                      ///< of each resource, by all that have entered
+  std::vector<std::uint32_t> places_;               ///< of each resource in the claim that had it last
+  std::size_t short_ = 0;                           ///< resources of which more is wanted than there is
 };
 
 }  // namespace athanor

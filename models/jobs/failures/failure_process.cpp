@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/core.h>
 
 #include "models/jobs/later.hpp"
+#include "models/jobs/peer_copies.hpp"
 #include "sim/error.hpp"
 
 namespace athanor {
@@ -132,26 +134,28 @@ void FailureProcess::replace(NodeId node, WallTime from) {
   drop_void();
 }
 
-WallTime FailureProcess::mttf(const Allocation& where) const {
-  std::vector<std::uint32_t> nodes;
-  for (const NodeShare& share : where) { nodes.push_back(share.node.value); }
+WallTime FailureProcess::mttf(const Allocation& where, const MemoryCheckpoints* memory) const {
+  std::vector<NodeId> nodes;
+  for (const NodeShare& share : where) { nodes.push_back(share.node); }
   std::sort(nodes.begin(), nodes.end());
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  std::optional<PeerCopies> copies;
+  if (memory != nullptr && rules_.restart == Restart::in_place) { copies.emplace(*memory, where); }
+  const auto counts = [&](const std::vector<NodeId>& lost) { return !copies || !copies->survive(lost); };
   double rate = 0;  // per microsecond
   for (std::uint32_t index = 0; index < rules_.sources.size(); ++index) {
     const FailureSource& source = rules_.sources[index];
     if (source.slows()) { continue; }
-    double count = source.what == What::job ? 1 : 0;
-    for (const std::uint32_t node : nodes) {
-      const double lemon = is_lemon_[node] ? rules_.lemon_times : 1;
-      count += lemon * things(source, nodes_.nodes[NodeId{node}]);
+    double count = source.what == What::job && counts({}) ? 1 : 0;
+    std::vector<std::uint32_t> domains;
+    for (const NodeId node : nodes) {
+      if (!domains_[index].nodes.empty()) { domains.push_back(domains_[index].of_node[node]); }
+      const std::uint32_t here = things(source, nodes_.nodes[node]);
+      if (here > 0 && counts({node})) { count += (is_lemon_[node.value] ? rules_.lemon_times : 1) * here; }
     }
-    if (!domains_[index].nodes.empty()) {
-      std::vector<std::uint32_t> domains;
-      for (const std::uint32_t node : nodes) { domains.push_back(domains_[index].of_node[NodeId{node}]); }
-      std::sort(domains.begin(), domains.end());
-      count = static_cast<double>(std::unique(domains.begin(), domains.end()) - domains.begin());
-    }
+    std::sort(domains.begin(), domains.end());
+    domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
+    for (const std::uint32_t domain : domains) { count += counts(domains_[index].nodes[domain]) ? 1 : 0; }
     rate += count / static_cast<double>(source.between.mean.count());
   }
   return rate > 0 ? WallTime{std::max<std::int64_t>(1, std::llround(1 / rate))} : WallTime::max();

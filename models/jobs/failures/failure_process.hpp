@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/jobs/checkpoints.hpp"
 #include "models/jobs/failures/failure_rules.hpp"
 #include "models/jobs/inventory.hpp"
 #include "models/jobs/node_list.hpp"
@@ -38,8 +39,9 @@ class FailureProcess {
   /// A node is as good as new from then on, and no lemon any more; max: it is gone for good.
   void replace(NodeId node, WallTime from);
   /// The mean time between failures that hit a job there; max: none does. Of parts that age it is the one in the long
-  /// run. What slows nodes down does not count.
-  WallTime mttf(const Allocation& where) const;
+  /// run. What slows nodes down does not count; nor, where there is a `memory`, what leaves copies of all that the job
+  /// keeps there, if it begins again in place.
+  WallTime mttf(const Allocation& where, const MemoryCheckpoints* memory = nullptr) const;
   /// When a job that starts now fails by itself, and by which source; max: never.
   std::pair<WallTime, std::uint32_t> job_failure(WallTime now);
 

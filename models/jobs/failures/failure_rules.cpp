@@ -88,12 +88,21 @@ void visit(Fields& fields, FailureSource& source) {
   if (source.name.empty()) { source.name = source.what == What::tier ? source.tier : std::string(name(source.what)); }
 }
 
+void visit(Fields& fields, FalseAlarms& alarms) {
+  fields.required("probability", alarms.probability,
+                  "With which one check takes a node that is well for one that is not",
+                  {{1, 1'000'000'000'000}, {1, 1}});
+  visit_span(fields, "repair", alarms.repair, "Until such a node can be used again; absent: at once", {});
+}
+
 void visit(Fields& fields, HealthChecks& checks) {
   fields.required("interval", checks.interval, "Checks are at multiples of it", {WallTime{1}});
   fields.optional("coverage", checks.coverage, "Probability with which one finds a node that has failed or is slow",
                   {{0, 1}, {1, 1}});
   fields.optional("found", checks.found, "What becomes of jobs on a slow node that has been found",
                   {{"drain", HealthChecks::Found::drain}, {"move", HealthChecks::Found::move}});
+  fields.optional_object("false_alarms", checks.false_alarms, "Checks that find something on nodes that are well",
+                         [](Fields& nested, FalseAlarms& alarms) { visit(nested, alarms); });
 }
 
 void visit(Fields& fields, Cordon& cordon) {
@@ -106,7 +115,12 @@ void visit(Fields& fields, Cordon& cordon) {
 void check_checks(Fields& fields, const FailureRules& rules) {
   const auto any = [&](auto is) { return std::any_of(rules.sources.begin(), rules.sources.end(), is); };
   const bool parts = any([](const FailureSource& source) { return source.what != What::job; });
-  if (rules.checks && !parts) {
+  const bool alarms = rules.checks && rules.checks->false_alarms;
+  if (alarms && any([](const FailureSource& source) { return source.name == kFalseAlarms; })) {
+    fields.problem("sources", "duplicate", "\"false alarms\" is what results call those of checks",
+                   "give the source another name");
+  }
+  if (rules.checks && !parts && !alarms) {
     fields.problem("checks", "no-effect", "only software of jobs fails, which checks of nodes do not see",
                    "leave it out");
   }
@@ -136,7 +150,7 @@ void check_checks(Fields& fields, const FailureRules& rules) {
     fields.problem("shrink", "no-effect", "jobs keep what is left, and the scheduler gives them others",
                    R"(leave it out, or write "restart": "in_place")");
   }
-  const bool counted = any([](const FailureSource& source) { return source.what <= What::node; });
+  const bool counted = alarms || any([](const FailureSource& source) { return source.what <= What::node; });
   if (rules.cordon && !counted) { fields.problem("cordon", "no-effect", "no node fails by itself", "leave it out"); }
 }
 

@@ -42,6 +42,12 @@ struct FailureSource {
   bool slows() const { return speed || communication; }
 };
 
+/// Checks that take a node that is well for one that is not.
+struct FalseAlarms {
+  Ratio probability;  ///< of one check of one node
+  RandomSpan repair;  ///< from when nothing runs there any more until the node can be used again
+};
+
 /// Checks of all nodes at one time.
 struct HealthChecks {
   /// What becomes of jobs on a node that is found to be slow, which gets no others.
@@ -53,6 +59,7 @@ struct HealthChecks {
   WallTime interval;     ///< they are at multiples of it
   Ratio coverage{1, 1};  ///< probability with which one finds a node that fails or is slow
   Found found = Found::drain;
+  std::optional<FalseAlarms> false_alarms = {};  ///< what becomes of nodes and jobs is the same
 };
 
 /// Nodes that fail too often are taken out.
@@ -85,6 +92,8 @@ struct FailureRules {
   std::optional<HealthChecks> checks = {};
   std::optional<Cordon> cordon = {};
 };
+/// What false alarms are called among sources.
+constexpr std::string_view kFalseAlarms = "false alarms";
 std::string_view name(FailureSource::What what);
 void visit(Fields& fields, FailureRules& rules);
 

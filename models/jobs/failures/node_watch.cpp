@@ -17,21 +17,45 @@ std::int64_t checks_until(double coverage, RandomStream& draws) {
   return 1 + static_cast<std::int64_t>(std::min(kMost, std::floor(std::log(drawn) / std::log1p(-coverage))));
 }
 
+/// When the check of that number from now on is, counted from 1; max: never.
+WallTime check_at(WallTime interval, WallTime now, std::int64_t number) {
+  const std::int64_t all = now / interval + number;
+  return all > WallTime::max() / interval ? WallTime::max() : interval * all;
+}
+
 }  // namespace
 
 NodeWatch::NodeWatch(const FailureRules& rules, const NodeList& nodes, std::uint64_t seed)
     : rules_(rules),
       draws_(seed, "health checks"),
       repairs_(seed, "repair of nodes taken out"),
-      failures_(rules.cordon ? nodes.count() : 0) {}
+      alarm_draws_(seed, "false alarms"),
+      alarm_repairs_(seed, "repair after false alarms"),
+      failures_(rules.cordon ? nodes.count() : 0) {
+  if (!rules.checks || !rules.checks->false_alarms) { return; }
+  for (const NodeId node : nodes.nodes.ids()) { expect_alarm(node, {}); }
+}
+
+/// At a multiple of the interval, each with the same probability.
+void NodeWatch::expect_alarm(NodeId node, WallTime now) {
+  const WallTime when = check_at(rules_.checks->interval, now,
+                                 checks_until(to_double(rules_.checks->false_alarms->probability), alarm_draws_));
+  if (when != WallTime::max()) { alarms_.push({when, ++orders_, node.value}); }
+}
+
+NodeId NodeWatch::take_alarm() {
+  const EventAt<WallTime> event = alarms_.top();
+  alarms_.pop();
+  const NodeId node{static_cast<std::uint32_t>(event.what)};
+  expect_alarm(node, event.when);
+  return node;
+}
 
 WallTime NodeWatch::found(const FailureSource& source, WallTime now) {
   if (!rules_.checks || source.what == FailureSource::What::job) { return WallTime::max(); }
   const double coverage = to_double(source.coverage.value_or(rules_.checks->coverage));
   if (coverage <= 0) { return WallTime::max(); }
-  const WallTime interval = rules_.checks->interval;
-  const std::int64_t number = now / interval + checks_until(coverage, draws_);
-  return number > WallTime::max() / interval ? WallTime::max() : interval * number;
+  return check_at(rules_.checks->interval, now, checks_until(coverage, draws_));
 }
 
 bool NodeWatch::fails_too_often(NodeId node, WallTime now) {

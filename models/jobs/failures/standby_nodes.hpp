@@ -18,6 +18,8 @@ class StandbyNodes {
   void lost(NodeId node, WallTime repaired, Inventory& inventory);
   /// A node gets no more tasks, and another takes its place. False: that was so already.
   bool cordon(NodeId node, Inventory& inventory);
+  /// Whether a node is lost, or gets no more tasks.
+  bool is_out(NodeId node) const { return lost_until_[node.value] >= WallTime::zero() || is_cordoned_[node.value]; }
   /// Nothing runs any more on a node that was cordoned, and it is repaired until then.
   void drained(NodeId node, WallTime repaired);
   /// A repair has ended. False: another one of the same node goes on. A node whose place has been taken stands by.

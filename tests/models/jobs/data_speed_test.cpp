@@ -90,6 +90,14 @@ TEST_CASE("jobs that read from one storage share its rate by their nodes, and wh
   CHECK(done.storages[0].read == doctest::Approx(2e9));
 }
 
+TEST_CASE("the time that jobs work and wait is all of their time, however often others come and go") {
+  const DataRun done = run_with({{0, 1, 16}, {0, 1, 8}, {30, 1, 8}, {60, 1, 24}}, equal_nodes(7, 8), a_gigabyte(1));
+  for (std::uint32_t job = 0; job < 4; ++job) {
+    CHECK(done.jobs[job].working == doctest::Approx(done.seconds_of(job)));
+    CHECK(done.jobs[job].waiting_fetch == doctest::Approx(done.seconds_of(job) - 1));
+  }
+}
+
 TEST_CASE("jobs on one node share its cache: each reads what others have read") {
   const auto rules = with_cache(a_gigabyte(20), {.name = "page cache", .capacity = 0.35e9});
   const auto share = [&](std::size_t jobs) {

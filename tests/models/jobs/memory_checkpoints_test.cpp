@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "models/jobs/failures/failure_process.hpp"
 #include "models/jobs/peer_copies.hpp"
 #include "models/jobs/summary.hpp"
 #include "small_jobs.hpp"
@@ -122,4 +124,91 @@ TEST_CASE("the effective time with two levels is 1 - the rate of failures times 
   const double expected = (1 - kRate * (107 + kInMemory / 2)) / (1 + 60 / kWritten);
   CHECK(seconds(run.outcomes[JobId{0}].time.useful) / seconds(run.outcomes[JobId{0}].ran()) ==
         doctest::Approx(expected).epsilon(0.0005));
+}
+
+namespace {
+
+/// Software, nodes and racks of four that fail, and a job on nodes 2 to 9: parts of three racks.
+FailureRules three_sources() {
+  FailureRules rules;
+  rules.sources = {{"software", What::job, "", {100'000_wall_s, Law::exponential, 1}, {}},
+                   {"node", What::node, "", {400'000_wall_s, Law::exponential, 1}, {}},
+                   {"rack", What::rack, "", {200'000_wall_s, Law::exponential, 1}, {}, 4}};
+  return rules;
+}
+
+}  // namespace
+
+TEST_CASE("of failures those count for storage that leave no copy of some part") {
+  FailureRules rules = three_sources();
+  const NodeList nodes = equal_nodes(16, 8);
+  Allocation where;
+  for (std::uint32_t node = 2; node < 10; ++node) { where.push_back({NodeId{node}, 0, 1, {}}); }
+  const auto rate = [&](const MemoryCheckpoints& memory) {
+    return 200'000 / seconds(FailureProcess(rules, nodes, 1).mttf(where, &memory));
+  };
+  // In units of the rate of a rack. Pairs, and neighbours in a ring, are below one rack.
+  CHECK(rate({{}, {}, {}, {}, 2, 0}) == doctest::Approx(3));
+  CHECK(rate({{}, {}, {}, {}, 2, 8}) == doctest::Approx(3));
+  // Of three in a row in a ring the rack in the middle takes all; two of the job's nodes are below each of the others.
+  CHECK(rate({{}, {}, {}, {}, 3, 8}) == doctest::Approx(1));
+  // Without copies on others each node counts, and software does not.
+  CHECK(rate({{}, {}, {}, {}, 1, 0}) == doctest::Approx(8 * 0.5 + 3));
+  CHECK(200'000 / seconds(FailureProcess(rules, nodes, 1).mttf(where)) == doctest::Approx(2 + 8 * 0.5 + 3));
+  // A job that gives its nodes back goes on from storage, whatever has failed.
+  rules.restart = Restart::requeue;
+  CHECK(rate({{}, {}, {}, {}, 2, 0}) == doctest::Approx(2 + 8 * 0.5 + 3));
+  rules.sources.resize(2);
+  rules.restart = Restart::in_place;
+  const MemoryCheckpoints pairs{{}, {}, {}, {}, 2, 0};
+  CHECK(FailureProcess(rules, nodes, 1).mttf(where, &pairs) == WallTime::max());
+}
+
+TEST_CASE("what counts for storage is what a naive count of all that fails together says") {
+  RandomStream random(1, "groups");
+  for (int trial = 0; trial < 200; ++trial) {
+    FailureRules rules = three_sources();
+    rules.sources[2].nodes = 2 + static_cast<std::uint32_t>(random.below(6));
+    const NodeList nodes = equal_nodes(24, 8);
+    Allocation where;
+    for (std::uint32_t node = 0; node < 24; ++node) {
+      if (random.below(3) > 0) { where.push_back({NodeId{node}, 0, 1, {}}); }
+    }
+    MemoryCheckpoints memory{{}, {}, {}, {}, 1 + static_cast<std::uint32_t>(random.below(4)), 0};
+    memory.group = memory.copies + static_cast<std::uint32_t>(random.below(5));
+    double rate = 0;
+    for (std::uint32_t first = 0; first < 24; ++first) {
+      const bool has =
+          std::any_of(where.begin(), where.end(), [&](const NodeShare& s) { return s.node.value == first; });
+      if (has && !copies_survive(memory, where, {NodeId{first}})) { rate += 1 / 400'000.0; }
+      if (first % rules.sources[2].nodes != 0) { continue; }
+      std::vector<NodeId> rack;
+      for (std::uint32_t node = first; node < std::min(24U, first + rules.sources[2].nodes); ++node) {
+        rack.push_back(NodeId{node});
+      }
+      if (!copies_survive(memory, where, rack)) { rate += 1 / 200'000.0; }
+    }
+    const WallTime mttf = FailureProcess(rules, nodes, 1).mttf(where, &memory);
+    CHECK((mttf == WallTime::max() ? 0 : 1 / seconds(mttf)) == doctest::Approx(rate));
+  }
+}
+
+TEST_CASE("a rule writes to storage as often as suits what memory does not make up for, and gains by it") {
+  JobsRules rules = two_levels(2);
+  rules.checkpoints.memory->interval = wall_seconds(60);
+  rules.failures = three_sources();
+  rules.failures.sources[0].between.mean = 10'000_wall_s;
+  const auto with = [&](CheckpointRules::Rule rule, WallTime interval) {
+    rules.checkpoints.rule = rule;
+    rules.checkpoints.interval = interval;
+    return run_one(4, 1'000_wall_d, rules).outcomes[JobId{0}];
+  };
+  // One rack: T of a mean time of 200,000 s, whatever else fails.
+  const WallTime best = optimal_interval(rules.checkpoints.write, 200'000_wall_s);
+  const JobOutcome by_rule = with(CheckpointRules::Rule::optimal, {});
+  CHECK(seconds(by_rule.time.writing) / seconds(by_rule.time.useful) ==
+        doctest::Approx(60 / seconds(best)).epsilon(0.02));
+  const WallTime of_all = optimal_interval(rules.checkpoints.write, WallTime{std::llround(1e6 / (1e-4 + 1e-5 + 5e-6))});
+  CHECK(seconds(by_rule.ended) < 0.98 * seconds(with(CheckpointRules::Rule::fixed, of_all).ended));
+  CHECK(by_rule.from_memory > 0.9 * by_rule.interruptions);
 }

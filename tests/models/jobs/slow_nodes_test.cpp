@@ -213,6 +213,54 @@ TEST_CASE("nodes that fail too often in a window are taken out, for good or unti
   }
 }
 
+TEST_CASE("a check takes a node that is well for one that is not every I / p, and it is repaired for that") {
+  JobsRules rules;
+  rules.failures.checks = {wall_seconds(300), {1, 1}, Found::drain};
+  rules.failures.checks->false_alarms = FalseAlarms{{1, 1'000}, {wall_seconds(50'000)}};
+  rules.keep_stints = true;
+  const JobsRun run = run_one(1, 2'000_wall_d, rules, 9);
+  // The job runs to its end where it is, and its node is repaired after that. Nine others are up for 300,000 s and out
+  // for 50,000 s on average.
+  CHECK(run.outcomes[JobId{0}].starts == 1);
+  CHECK(run.outcomes[JobId{0}].ended == 2'000_wall_d);
+  REQUIRE(run.failures.size() == 1);
+  const FailureAccount& account = run.failures.back();
+  CHECK(account.name == kFalseAlarms);
+  CHECK(account.lost_gpu_seconds == 0);
+  CHECK(account.interruptions == 0);
+  CHECK(static_cast<double>(account.failures) == doctest::Approx(9 * 2'000 * 86'400 / 350'000.0).epsilon(0.04));
+  for (const Outage& outage : run.outages) {
+    CHECK(outage.until - outage.since == wall_seconds(50'000));
+    CHECK(outage.since % wall_seconds(300) == WallTime{});
+  }
+}
+
+TEST_CASE("jobs that move for a false alarm begin again for nothing, at the cost of false alarms") {
+  JobsRules rules;
+  rules.failures.checks = {wall_seconds(300), {1, 1}, Found::move};
+  rules.failures.checks->false_alarms = FalseAlarms{{1, 1'000}, {}};
+  rules.restart_overhead = wall_seconds(200);
+  const JobsRun run = run_one(2, 2'000_wall_d, rules, 1);
+  const JobOutcome& job = run.outcomes[JobId{0}];
+  // Each of two nodes every 300,000 s.
+  CHECK(job.starts - 1.0 == doctest::Approx(2 * seconds(job.ended) / 300'000).epsilon(0.06));
+  CHECK(job.ended == 2'000_wall_d + wall_seconds(200) * (job.starts - 1));
+  CHECK(job.interruptions == 0);
+  CHECK(run.failures.back().lost_gpu_seconds == doctest::Approx(200.0 * 16 * (job.starts - 1)));
+  // For who counts findings they are as good as true ones.
+  rules.failures.cordon = Cordon{2, 100_wall_d, RandomSpan{1_wall_h}};
+  CHECK(run_one(2, 2'000_wall_d, rules, 1).cordoned > 100);
+}
+
+TEST_CASE("jobs that nothing can start do not wait for false alarms") {
+  JobsRules rules;
+  rules.failures.checks = {wall_seconds(300), {1, 1}, Found::drain};
+  rules.failures.checks->false_alarms = FalseAlarms{{1, 2}, {}};
+  const JobsRun run = run_of(list_of({{0, 100, 8}, {0, 100, 16}}), equal_nodes(1, 8), "fifo", "{}", "best_fit", rules);
+  CHECK(run.outcomes[JobId{0}].ended == wall_seconds(100));
+  CHECK(run.stuck.size() == 1);
+}
+
 TEST_CASE("every GPU second that is not work at full speed has its cause") {
   JobsRules rules;
   rules.failures.sources = {
@@ -223,6 +271,7 @@ TEST_CASE("every GPU second that is not work at full speed has its cause") {
   rules.failures.sources[3].repair = {wall_seconds(1'000)};
   rules.failures.sources[2].coverage = Ratio{0, 1};
   rules.failures.checks = {wall_seconds(300), {1, 2}, Found::move};
+  rules.failures.checks->false_alarms = FalseAlarms{{1, 5'000}, {wall_seconds(500)}};
   rules.failures.detection = {wall_seconds(900)};
   rules.failures.spares = 2;
   rules.restart_overhead = wall_seconds(200);

@@ -36,6 +36,13 @@ class Trainings {
     return StepsSideBySide(steps_).periods(begins_, repetitions, {});
   }
 
+  /// Beside streams that take these shares of the link.
+  StepsSideBySide::Outcome beside(const std::vector<double>& streams) {
+    std::vector<std::vector<LinkShare>> shares;
+    for (const double share : streams) { shares.push_back({{0, share}}); }
+    return StepsSideBySide(steps_, shares).run(begins_, 5, {});
+  }
+
  private:
   std::vector<std::unique_ptr<SmallWorkload>> all_;
   std::vector<std::unique_ptr<ContestedStep>> contracted_;
@@ -107,6 +114,50 @@ TEST_CASE("who has priority does not notice others, and these find the time in b
   trainings.add(10_us, 4000_B, Time::zero(), 1);
   trainings.add(10_us, 4000_B, 1_us);
   CHECK(trainings.periods() == std::vector<Time>{14_us, 14_us});
+}
+
+TEST_CASE("a step and a stream on one link have halves of it while it calls, and what the other one leaves") {
+  // It computes c and calls for m, the stream takes u of the link: the call goes at v = max(1 - u, 1 / 2), so that a
+  // step takes c + m / v, in which the stream has u for c and min(u, 1 / 2) for m / v.
+  const double c = 10e-6;
+  const double m = 4e-6;
+  for (const double u : {0.1, 0.25, 0.5, 0.8, 1.0}) {
+    CAPTURE(u);
+    Trainings trainings;
+    trainings.add(10_us, 4000_B, Time::zero());
+    const StepsSideBySide::Outcome outcome = trainings.beside({u});
+    const double calls = m / std::max(1 - u, 0.5);
+    CHECK(seconds(outcome.periods[0]) == doctest::Approx(c + calls));
+    CHECK(outcome.streams[0] == doctest::Approx((c + std::min(1.0, 0.5 / u) * calls) / (c + calls)));
+  }
+}
+
+TEST_CASE("of several streams each is a flow as a call is, and what the link carries is what was sent") {
+  Trainings trainings;
+  trainings.add(10_us, 4000_B, Time::zero());
+  const StepsSideBySide::Outcome outcome = trainings.beside({0.75, 0.25});
+  // The narrow one has all it wants, the call and the other one halves of the rest: 3 / 8 each.
+  const double calls = 4e-6 / 0.375;
+  CHECK(seconds(outcome.periods[0]) == doctest::Approx(10e-6 + calls));
+  CHECK(outcome.streams[0] == doctest::Approx((10e-6 + 0.5 * calls) / (10e-6 + calls)));
+  CHECK(outcome.streams[1] == doctest::Approx(1));
+}
+
+TEST_CASE("streams have what steps with a priority leave") {
+  Trainings trainings;
+  trainings.add(10_us, 4000_B, Time::zero(), 1);
+  const StepsSideBySide::Outcome outcome = trainings.beside({1});
+  CHECK(outcome.periods[0] == 14_us);
+  CHECK(outcome.streams[0] == doctest::Approx(10.0 / 14));
+}
+
+TEST_CASE("a stream beside two trainings has what is left of a link of which both want more than there is") {
+  Trainings trainings;
+  for (int i = 0; i < 2; ++i) { trainings.add(1_us, 4000_B, Time{i * 700'000}); }
+  const StepsSideBySide::Outcome outcome = trainings.beside({1});
+  // Each step sends 4 us of the link, the stream the rest of a link that is never idle.
+  const double sent = 4e-6 / seconds(outcome.periods[0]) + 4e-6 / seconds(outcome.periods[1]);
+  CHECK(outcome.streams[0] == doctest::Approx(1 - sent).epsilon(0.02));
 }
 
 TEST_CASE("a link that trainings want more of than there is is shared out in full") {

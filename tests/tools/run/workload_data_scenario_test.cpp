@@ -1,4 +1,5 @@
 #include <map>
+#include <sstream>
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -105,6 +106,110 @@ TEST_CASE("links above leaves that are narrower limit what is read across them")
   const auto narrow = results_of(
       folder, scenario, {"--set", R"(/cluster/overrides=[{"between": ["leaf*", "spine*"], "rate": "0.5GB/s"}])"});
   CHECK(narrow[0]["makespan_s"].get<double>() == doctest::Approx(6));
+}
+
+namespace {
+
+/// A training of nodes 1 and 2, which lie below two leaves with a quarter of the bandwidth upwards, 100 GB/s. Node 3 is
+/// below the second one, and node 6, which serves a storage, below a third one; or that is on a network of its own.
+std::string beside_training(const std::string& jobs, const std::string& more = "", const std::string& fabric = "back") {
+  return R"({
+    "cluster": {
+      "node": {"preset": "DGX-A100", "nics": [{"nic": "CX6-HDR", "count": 9}],
+               "pcie": [{"socket": 0, "gpus": [0, 1], "nics": [0, 1]}, {"socket": 0, "gpus": [2, 3], "nics": [2, 3]},
+                        {"socket": 1, "gpus": [4, 5], "nics": [4, 5]}, {"socket": 1, "gpus": [6, 7], "nics": [6, 7]},
+                        {"socket": 0, "nics": [8], "switch": false}]},
+      "nodes": 7,
+      "fabrics": {"back": {"kind": "fat_tree", "hosts_per_leaf": 16, "oversubscription": 4,
+                           "nics": [0, 1, 2, 3, 4, 5, 6, 7], "link": {"rate": "200Gb/s", "latency": "500ns"}},
+                  "front": {"kind": "star", "nics": [8], "link": {"rate": "800Gb/s", "latency": "500ns"}}}},
+    "network": {"fabric": "back"},
+    "workload": {
+      "trainings": [{"name": "a", "model": "MPT-1B", "micro_batch": 2, "global_batch": 32, "sequence": 2048,
+                     "parallel": {"sharding": "none"}}],
+      "storage": [{"name": "nas", "nodes": [6], "fabric": ")" +
+         fabric + R"("}],
+      "jobs": [{"gpus": 8, "duration": "10h"}, )" +
+         jobs + R"(], "placement": "first_fit")" + more + "}}";
+}
+
+const std::string kTrains = R"({"name": "trains", "training": "a", "gpus": 16, "steps": 1000)";
+const std::string kScans = R"(, "data_sets": [{"name": "scans", "storage": "nas", "size": "200TB", "items": 1000000}])";
+
+/// When each job ended, by its number.
+std::vector<double> ends_of(const Folder& folder, const std::string& scenario, const std::string& set = "") {
+  const std::string list = folder.path("jobs.csv");
+  std::vector<std::string> options{"--per-job", list};
+  if (!set.empty()) { options.insert(options.end(), {"--set", set}); }
+  results_of(folder, scenario, options);
+  std::vector<double> ends;
+  std::istringstream lines(read_text_file(list));
+  std::string line;
+  std::getline(lines, line);
+  while (std::getline(lines, line)) {
+    std::istringstream fields(line);
+    std::string field;
+    for (int i = 0; i <= 10; ++i) { std::getline(fields, field, ','); }
+    ends.push_back(std::stod(field));
+  }
+  return ends;
+}
+
+}  // namespace
+
+TEST_CASE("a training and a job that reads over its links take the same time from each other") {
+  const Folder folder;
+  const auto ends = [&](const std::string& more, const std::string& fabric = "back") {
+    const std::string reads = R"(}, {"gpus": 8, "duration": "1000s", "data": {"set": "scans"}})";
+    return ends_of(folder, beside_training(kTrains + reads, kScans + more, fabric));
+  };
+  const std::vector<double> apart = ends("", "front");
+  CHECK(apart[2] == doctest::Approx(8000));  // over one port of 25 GB/s
+  // What is read is limited by the links into the leaf, 100 GB/s. Calls take all of these, too: both have halves of
+  // them for twice as long, in which each loses as much as the calls take alone.
+  const std::vector<double> shared = ends("");
+  CHECK(shared[1] > 1.2 * apart[1]);
+  CHECK(shared[2] - 2000 == doctest::Approx(shared[1] - apart[1]).epsilon(0.01));
+  // Who has links first does not notice the stream, which does without them for as long.
+  const std::vector<double> behind = ends(R"(, "contention": {"priorities": "by_intensity"})");
+  CHECK(behind[1] == doctest::Approx(apart[1]));
+  CHECK(behind[2] - 2000 == doctest::Approx(shared[2] - 2000).epsilon(0.01));
+  const std::vector<double> ignored = ends(R"(, "contention": {"links": "ignored"})");
+  CHECK(ignored[1] == doctest::Approx(apart[1]));
+  CHECK(ignored[2] == doctest::Approx(2000));
+}
+
+TEST_CASE("a training that reads its data over the links of its calls is slower by what it reads then") {
+  const Folder folder;
+  const auto end = [&](const std::string& size, const std::string& fabric = "back") {
+    return ends_of(folder, beside_training(kTrains + R"(, "data": {"set": "scans"}})", kScans, fabric),
+                   "/workload/data_sets/0/size=\"" + size + "\"")[1];
+  };
+  const double alone = end("1MB", "front");
+  // Both nodes read halves over 100 GB/s each, which is a share u of these. Of its time it computes for c and calls for
+  // m / (1 - u), and the less it gets done, the less it reads.
+  const auto share = [](double bytes, double time) { return bytes / 2 / time / 100e9; };
+  const double with_20 = end("20TB");
+  const double with_40 = end("40TB");
+  const double m = (with_20 - alone) / (1 / (1 - share(20e12, with_20)) - 1);
+  CHECK(m > 0.2 * alone);
+  CHECK(with_40 - alone == doctest::Approx(m / (1 - share(40e12, with_40)) - m).epsilon(0.003));
+}
+
+TEST_CASE("a training does not meet the checkpoints that it stands still for, and others do") {
+  const Folder folder;
+  const auto end = [&](const std::string& more, const std::string& links) {
+    const std::string saves = R"(, "checkpoints": {"interval": "60s", "storage": "nas"}, "contention": {"links": ")";
+    const std::string large = R"(, "parameters": 71e9})";
+    std::string scenario = beside_training(kTrains + large + more, saves + links + "\"}");
+    const std::string first = R"("duration": "10h")";
+    scenario.insert(scenario.find(first) + first.size(), R"(, "parameters": 1)");
+    return ends_of(folder, scenario)[1];
+  };
+  CHECK(end("", "shared") == doctest::Approx(end("", "ignored")));
+  // Beside one that computes and writes from a node of the second leaf.
+  const std::string writes = R"(, {"gpus": 8, "duration": "1h", "submitted": "30s", "parameters": 71e9})";
+  CHECK(end(writes, "shared") > 1.01 * end(writes, "ignored"));
 }
 
 TEST_CASE("checkpoints take as long as the storage needs for their bytes") {

@@ -136,8 +136,22 @@ TEST_CASE("what cannot work of a workload is refused with its place and what to 
   check_refused(folder, wrong);
 }
 
+TEST_CASE("false alarms of checks stand in results among sources") {
+  const Folder folder;
+  const nlohmann::json row = results_of(
+      folder,
+      failing(
+          R"("between": "9000d")",
+          R"(, "checks": {"interval": "1min", "found": "move", "false_alarms": {"probability": 1}}, "spares": 1)"))[0];
+  CHECK(row["failures"]["false alarms"] > 0);
+  CHECK(row["lost_gpu_hours"]["false alarms"] == 0);
+}
+
 TEST_CASE("what cannot work of failures is refused") {
   const Folder folder;
+  const auto alarms = [](const std::string& what) {
+    return R"(, "checks": {"interval": "5min", "false_alarms": )" + what + "}";
+  };
   const std::vector<Wrong> wrong = {
       {failing(R"("between": "1d", "what": "rack")"), "conflict", "number of nodes"},
       {failing(R"("between": "1d", "nodes": 2)"), "conflict", "a rack"},
@@ -152,6 +166,11 @@ TEST_CASE("what cannot work of failures is refused") {
       {failing(R"("between": "1d", "what": "job")", R"(, "checks": {"interval": "5min"})"), "no-effect", "software"},
       {failing(R"("between": "1d")", R"(, "checks": {"interval": "0s"})"), "out-of-range", "interval"},
       {failing(R"("between": "1d", "what": "job")", R"(, "cordon": {"within": "1d"})"), "no-effect", "by itself"},
+      {failing(R"("between": "1d")", alarms("{}")), "missing-key", "probability"},
+      {failing(R"("between": "1d")", alarms(R"({"probability": 0})")), "out-of-range", "probability"},
+      {failing(R"("between": "1d")", alarms(R"({"probability": 1e-6, "between": "1d"})")), "unknown-key", "repair"},
+      {failing(R"("between": "1d", "name": "false alarms")", alarms(R"({"probability": 1e-6})")), "duplicate",
+       "another name"},
       {failing(R"("between": "1d")", R"(, "cordon": {"within": "1d", "after": 0})"), "out-of-range", "after"},
       {failing(R"("between": {"law": "empirical"})"), "missing-key", "times to draw from"},
       {failing(R"("between": {"law": "empirical", "times": ["1h"], "mean": "1h"})"), "conflict", "leave out"},
