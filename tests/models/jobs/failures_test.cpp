@@ -171,19 +171,6 @@ TEST_CASE("a job that fails holds its nodes until that is seen, and begins again
   CHECK(run.outcomes[JobId{1}].started == job.ended);
 }
 
-TEST_CASE("a job that fails before its limit and is seen behind it ends then, and no sooner") {
-  JobList jobs = list_of({{0, 100'000, 8}});
-  jobs.jobs[JobId{0}].limit = wall_seconds(20'000);
-  JobsRules rules = rules_of(What::job, wall_seconds(5'000));
-  rules.failures.detection = {wall_seconds(30'000)};
-  const JobsRun run = run_of(jobs, equal_nodes(1, 8), "fifo", "{}", "best_fit", rules);
-  const JobOutcome& job = run.outcomes[JobId{0}];
-  REQUIRE(job.interruptions == 1);
-  CHECK(job.state == JobState::timed_out);
-  CHECK(job.ended == job.time.lost + wall_seconds(30'000));
-  CHECK(job.time.all() == job.ended);
-}
-
 TEST_CASE("a node that comes back when nothing can begin any more is the end of the run") {
   const JobList jobs = list_of({{0, 2'000, 1}, {0, 10, 100}});
   JobsRules rules = rules_of(What::node, wall_seconds(3'000), wall_seconds(300));

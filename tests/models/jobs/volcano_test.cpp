@@ -125,15 +125,15 @@ TEST_CASE("drf: of two elastic jobs the one with the smaller share gets the next
   JobsRules rules;
   rules.keep_stints = true;
   rules.horizon = wall_seconds(10);
-  // 8 GPUs: 2 and 3 to begin with. The first has the smaller share and takes all that is left.
+  // 8 GPUs: 2 and 3 to begin with. The first has the smaller share and gets the next one, then they take turns.
   const JobsRun run = run_of(list, equal_nodes(1, 8), "volcano", "{}", "best_fit", rules);
   const auto gpus_of = [&](std::uint32_t job) {
     std::uint32_t count = 0;
     for (const NodeShare& share : run.outcomes[JobId{job}].where) { count += share.gpus.count(); }
     return count;
   };
-  CHECK(gpus_of(0) == 5);
-  CHECK(gpus_of(1) == 3);
+  CHECK(gpus_of(0) == 4);
+  CHECK(gpus_of(1) == 4);
   CHECK(run.outcomes[JobId{0}].starts == 1);
 }
 
@@ -240,4 +240,30 @@ TEST_CASE("what has no effect, or none that could be meant, is refused by name")
       CHECK(error.problems().front().message.find(each.word) != std::string::npos);
     }
   }
+}
+
+TEST_CASE("volcano: elastic jobs grow one task at a time, by shares of jobs and of their queues") {
+  const auto gpus_of_both = [](const char* keys, const char* queue_of_second) {
+    JobList jobs = list_of(std::vector<SmallJob>{{0, 100, 8}, {0, 100, 8}});
+    for (const JobId id : jobs.jobs.ids()) {
+      jobs.jobs[id].least_gpus = 1;
+      jobs.jobs[id].most_gpus = 16;
+    }
+    jobs.jobs[JobId{0}].queue = jobs.name("a");
+    jobs.jobs[JobId{1}].queue = jobs.name(queue_of_second);
+    JobsRules rules;
+    rules.keep_allocations = true;
+    rules.horizon = wall_seconds(60);
+    const JobsRun run = run_of(jobs, equal_nodes(2, 8), "volcano", keys, "best_fit", rules);
+    std::vector<std::uint32_t> gpus;
+    for (const JobOutcome& outcome : run.outcomes) {
+      gpus.push_back(0);
+      for (const NodeShare& share : outcome.where) { gpus.back() += share.gpus.count(); }
+    }
+    return gpus;
+  };
+  CHECK(gpus_of_both("{}", "a") == std::vector<std::uint32_t>{8, 8});
+  CHECK(gpus_of_both(R"({"tiers": [["priority", "gang"], ["drf", "capacity"]], "queues": [
+          {"name": "a", "deserved": {"gpus": 12}}, {"name": "b", "deserved": {"gpus": 4}}]})",
+                     "b") == std::vector<std::uint32_t>{12, 4});
 }

@@ -1,5 +1,3 @@
-#include <cmath>
-#include <map>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -8,30 +6,11 @@
 #include "sim/file.hpp"
 #include "tests/json_text.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
+#include "tests/tools/run/workload_scenarios.hpp"
 
 using namespace athanor;
 
 namespace {
-
-/// Four hosts on one switch, with this workload.
-std::string on_star(const std::string& workload, const std::string& more = "") {
-  return R"({"cluster": {"nodes": 4, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}},
-             )" +
-         more + R"("workload": )" + workload + "}";
-}
-
-/// One job of an hour, and what else the workload says.
-std::string an_hour_and(const std::string& more) {
-  return on_star(R"({"jobs": [{"gpus": 1, "duration": "1h"}], )" + more + "}");
-}
-
-/// One job of an hour, a source of failures, and what else is said of them.
-std::string failing(const std::string& source, const std::string& more = "") {
-  return an_hour_and(R"("failures": {"sources": [{)" + source + "}]" + more + "}");
-}
-
-/// One job of an hour that saves its work.
-std::string saving(const std::string& checkpoints) { return an_hour_and(R"("checkpoints": {)" + checkpoints + "}"); }
 
 /// One job on two nodes, and a training that it may do.
 std::string training(const std::string& job, const std::string& more = "") {
@@ -40,26 +19,6 @@ std::string training(const std::string& job, const std::string& more = "") {
                                          "parallel": {"tensor": 2}}],
                           "jobs": [{)" +
          job + "}]" + more + "}}";
-}
-
-bool says(const nlohmann::json& problem, const std::string& text) {
-  return text_of(problem).find(text) != std::string::npos;
-}
-
-struct Wrong {
-  std::string scenario;
-  const char* code;
-  const char* says;
-};
-
-void check_refused(const Folder& folder, const std::vector<Wrong>& wrong) {
-  for (const Wrong& each : wrong) {
-    CAPTURE(each.scenario);
-    const nlohmann::json problem = problem_of(folder, each.scenario);
-    CAPTURE(problem);
-    CHECK(problem["code"] == each.code);
-    CHECK(says(problem, each.says));
-  }
 }
 
 }  // namespace
@@ -97,7 +56,7 @@ TEST_CASE("what cannot work of a workload is refused with its place and what to 
   folder.write("short.csv", "timestamp,duration,num_gpus\n2017-10-01 00:00:00,5,1\n");
   folder.write("rows.csv", "timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01,-5,1,1,a\nsoon,5,1,1,a\n");
   const std::string kueue = R"({"kind": "kueue", "cluster_queues": [{"name": "a", "nominal_quota": 4}]})";
-  const std::vector<Wrong> wrong = {
+  const std::vector<WrongWorkload> wrong = {
       {on_star(R"({"jobs": [{"gpus": 5, "duration": "1h"}]})"), "job-too-large", "5 tasks of 1 GPU "},
       {on_star(R"({"jobs": [{"gpus": 1, "duration": "1h", "gpu_types": ["H100"]}]})"), "job-too-large", "(H100)"},
       {on_star(R"({"jobs": [{"gpus": 1, "duration": "-1h"}]})"), "out-of-range", "at least 1 us"},
@@ -136,72 +95,6 @@ TEST_CASE("what cannot work of a workload is refused with its place and what to 
   check_refused(folder, wrong);
 }
 
-TEST_CASE("false alarms of checks stand in results among sources") {
-  const Folder folder;
-  const nlohmann::json row = results_of(
-      folder,
-      failing(
-          R"("between": "9000d")",
-          R"(, "checks": {"interval": "1min", "found": "move", "false_alarms": {"probability": 1}}, "spares": 1)"))[0];
-  CHECK(row["failures"]["false alarms"] > 0);
-  CHECK(row["lost_gpu_hours"]["false alarms"] == 0);
-}
-
-TEST_CASE("what cannot work of failures is refused") {
-  const Folder folder;
-  const auto alarms = [](const std::string& what) {
-    return R"(, "checks": {"interval": "5min", "false_alarms": )" + what + "}";
-  };
-  const std::vector<Wrong> wrong = {
-      {failing(R"("between": "1d", "what": "rack")"), "conflict", "number of nodes"},
-      {failing(R"("between": "1d", "nodes": 2)"), "conflict", "a rack"},
-      {failing(R"("between": "1d", "speed": 1)"), "out-of-range", "speed"},
-      {failing(R"("between": "1d", "what": "nic", "speed": 0.5, "communication": 0.5)"), "conflict", "leave out"},
-      {failing(R"("between": "1d", "communication": 0.5)"), "conflict", "only NICs"},
-      {failing(R"("between": "1d", "what": "job", "speed": 0.5)"), "conflict", "software"},
-      {failing(R"("between": "1d", "lasts": "1h")"), "no-effect", "lost until"},
-      {failing(R"("between": "1d", "coverage": 0.5)"), "missing-key", "nobody checks"},
-      {failing(R"("between": "1d", "what": "job", "coverage": 0.5)"), "no-effect", "checks look at nodes"},
-      {failing(R"("between": "1d", "speed": 0.5, "repair": "1h")"), "no-effect", "and none does"},
-      {failing(R"("between": "1d", "what": "job")", R"(, "checks": {"interval": "5min"})"), "no-effect", "software"},
-      {failing(R"("between": "1d")", R"(, "checks": {"interval": "0s"})"), "out-of-range", "interval"},
-      {failing(R"("between": "1d", "what": "job")", R"(, "cordon": {"within": "1d"})"), "no-effect", "by itself"},
-      {failing(R"("between": "1d")", alarms("{}")), "missing-key", "probability"},
-      {failing(R"("between": "1d")", alarms(R"({"probability": 0})")), "out-of-range", "probability"},
-      {failing(R"("between": "1d")", alarms(R"({"probability": 1e-6, "between": "1d"})")), "unknown-key", "repair"},
-      {failing(R"("between": "1d", "name": "false alarms")", alarms(R"({"probability": 1e-6})")), "duplicate",
-       "another name"},
-      {failing(R"("between": "1d")", R"(, "cordon": {"within": "1d", "after": 0})"), "out-of-range", "after"},
-      {failing(R"("between": {"law": "empirical"})"), "missing-key", "times to draw from"},
-      {failing(R"("between": {"law": "empirical", "times": ["1h"], "mean": "1h"})"), "conflict", "leave out"},
-      {failing(R"("between": {"times": ["1h"], "mean": "1h"})"), "no-effect", "empirical"},
-      {failing(R"("between": {"law": "weibull"})"), "missing-key", "mean"},
-      {saving(R"("interval": "1h", "memory": {"interval": "1h"})"), "no-effect", "no more frequent"},
-      {saving(R"("interval": "1h", "memory": {"interval": "1min", "persist": "2min"})"), "conflict", "arrive"},
-      {saving(R"("interval": "1h", "memory": {"interval": "1min", "copies": 3, "group": 2})"), "conflict", "group"},
-      {saving(R"("interval": "1h", "memory": {"interval": "1min", "copies": 0})"), "out-of-range", "copies"},
-      {saving(R"("interval": "1h", "memory": {})"), "missing-key", "interval"},
-      {failing(R"("between": "1d")", R"(, "shrink": true)"), "no-effect", "none is"},
-      {failing(R"("between": "1d")", R"(, "restart": "requeue", "in_place_overhead": "1s")"), "no-effect", "in place"},
-      {failing(R"("between": "1d")", R"(, "restart": "lost_tasks")"), "not-simulated", "'fifo' places whole jobs"},
-      {failing(R"("between": "1d")", R"(, "restart": "lost_tasks")"), "not-simulated", "'kubernetes' or 'volcano'"},
-      {an_hour_and(R"("scheduler": "kueue", "failures": {"sources": [{"between": "1d"}], "restart": "lost_tasks"})"),
-       "not-simulated", "'kueue' places whole jobs"},
-      {an_hour_and(R"("scheduler": "volcano", "failures": {"sources": [{"between": "1d"}], "restart": "lost_tasks"},
-                      "checkpoints": {"interval": "1h", "memory": {"interval": "1min"}})"),
-       "not-simulated", "in memory"},
-      {failing(R"("between": "1d")", R"(, "restart": "lost_tasks", "shrink": true)"), "no-effect", "gives them others"},
-      {failing(R"("between": "1d", "what": "job")", R"(, "restart": "lost_tasks")"), "no-effect", "no job loses tasks"},
-      {failing(R"("between": "1d", "speed": 0.5)", R"(, "restart": "lost_tasks")"), "no-effect", "no job loses tasks"},
-      {on_star(R"({"jobs": [{"gpus": 2, "elastic": {"to": 2}, "duration": "1h"}], "scheduler": "pollux",
-                   "failures": {"sources": [{"between": "1d"}], "shrink": true}})"),
-       "no-effect", "'pollux' says itself"},
-      {saving(R"("restore": "1min")"), "no-effect", "no checkpoint"},
-      {saving(R"("interval": "1h", "restore": "1min", "storage": "nas")"), "conflict", "reading"},
-  };
-  check_refused(folder, wrong);
-}
-
 TEST_CASE("what jobs wait for has to be there, and to come to an end") {
   const Folder folder;
   const auto after = [](const std::string& first, const std::string& second) {
@@ -220,7 +113,7 @@ TEST_CASE("what jobs wait for has to be there, and to come to an end") {
 
 TEST_CASE("what cannot work of trainings is refused") {
   const Folder folder;
-  const std::vector<Wrong> wrong = {
+  const std::vector<WrongWorkload> wrong = {
       {an_hour_and(R"("contention": {"phases": 2})"), "no-effect", "trainings"},
       {training(R"("training": "b", "steps": 5)"), "no-training", "there is a"},
       {training(R"("training": "a")"), "missing-key", "duration"},
@@ -308,179 +201,4 @@ TEST_CASE("what a workload cannot do is refused by the option's name") {
   CHECK(athanor_run({"run", file, "--sizes", "1MiB"}).code == 2);
   const std::string other = folder.write("c.json", small_with("1KiB", "1KiB"));
   CHECK(athanor_run({"run", other, "--per-job", folder.path("x.csv")}).says("this is none"));
-}
-
-TEST_CASE("slices of GPUs: as many run at once as a GPU can be split into, and what it cannot is refused by name") {
-  const Folder folder;
-  const auto on_a100 = [](const std::string& tasks) {
-    return R"({"cluster": {"node": "DGX-A100"}, "workload": {"jobs": [{"count": 64, "duration": "1h", "tasks": [)" +
-           tasks + R"(]}]}})";
-  };
-  const auto makespan = [&](const std::string& tasks) {
-    return results_of(folder, on_a100(tasks))[0]["makespan_s"].get<double>();
-  };
-  CHECK(makespan(R"({"mig": "1g.10gb"})") == 2 * 3600);  // 8 GPUs with 7 each: 56 of 64
-  CHECK(makespan(R"({"mig": "3g.40gb"})") == 4 * 3600);
-  CHECK(makespan(R"({"mig": "4g.40gb"})") == 8 * 3600);
-  CHECK(makespan(R"({"mig": "4g.40gb"}, {"mig": "3g.40gb"})") == 8 * 3600);
-  check_refused(folder,
-                {{on_a100(R"({"mig": "1g.5gb"})"), "no-slice", "1g.10gb, 1g.20gb"},
-                 {on_a100(R"({"mig": "1g.10gb", "gpu_milli": 100})"), "conflict", "gpu_milli"},
-                 {on_a100(R"({"mig": "1g.10gb", "gpus": 2})"), "conflict", "no others"},
-                 {on_star(R"({"jobs": [{"tasks": [{"mig": "1g.10gb"}], "duration": "1h"}]})"), "no-slice", "GPU: none"},
-                 {R"({"cluster": {"node": "DGX-A100"}, "workload": {
-              "jobs": [{"duration": "1h", "tasks": [{"mig": "1g.10gb"}]}],
-              "scheduler": {"kind": "volcano", "actions": ["enqueue", "allocate", "preempt"]}}})",
-                  "not-simulated", "slices"}});
-}
-
-TEST_CASE("manifests of Kubernetes ask for slices of the GPUs that the cluster has") {
-  const Folder folder;
-  const auto jobs = [&](const std::string& file, const std::string& resource) {
-    folder.write(file,
-                 "kind: Job\nmetadata: {name: a}\nspec:\n  parallelism: 57\n  template:\n    spec:\n      containers:\n"
-                 "      - resources: {limits: {" +
-                     resource + "}}\n");
-    return R"({"cluster": {"node": "DGX-A100", "nodes": 2, "fabric": {"kind": "star", "link": {"rate": "200Gb/s", "latency": "500ns"}}},
-               "workload": {"jobs": {"format": "kubernetes", "duration": "1h", "file": ")" +
-           file + R"("}}})";
-  };
-  CHECK(results_of(folder, jobs("a.yaml", "nvidia.com/mig-1g.10gb: 1"))[0]["makespan_s"] == 3600);
-  check_refused(folder, {{jobs("b.yaml", "nvidia.com/mig-1g.5gb: 1"), "no-slice", "b.yaml"},
-                         {jobs("c.yaml", "nvidia.com/mig-4g.40gb: 1"), "job-too-large", "4 eighths"}});
-}
-
-TEST_CASE("kueue: quotas by type of GPUs") {
-  const Folder folder;
-  const auto queue = [](const std::string& keys, const std::string& job = "") {
-    return R"({"cluster": {"nodes": [{"node": "DGX-A100", "count": 1}, {"node": "DGX-H100", "count": 1}],
-                           "fabric": {"kind": "star", "link": {"rate": "200Gb/s", "latency": "500ns"}}},
-               "workload": {"jobs": [{"gpus": 8, "queue": "a", "duration": "1h", "count": 2)" +
-           job + R"(}],
-                            "scheduler": {"kind": "kueue", "cluster_queues": [{"name": "a", )" +
-           keys + "}]}}}";
-  };
-  const std::string a100 = R"({"gpu_types": ["A100-SXM-80GB"], "nominal_quota": 8})";
-  const std::string h100 = R"({"gpu_types": ["H100-SXM-80GB"], "nominal_quota": 8})";
-  const auto flavors = [&](const std::string& list, const std::string& more = "") {
-    return queue(R"("flavors": [)" + list + "]" + more);
-  };
-  CHECK(results_of(folder, flavors(a100 + ", " + h100))[0]["makespan_s"] == 3600);
-  CHECK(results_of(folder, flavors(h100))[0]["makespan_s"] == 7200);
-  const std::string limited = R"({"gpu_types": ["H100-SXM-80GB"], "nominal_quota": 8, "lending_limit": )";
-  check_refused(
-      folder,
-      {{flavors(R"({"gpu_types": ["V100"], "nominal_quota": 8})"), "no-type", "A100-SXM-80GB and H100-SXM-80GB"},
-       {flavors(a100 + ", " + a100), "conflict", "two flavors of A100-SXM-80GB"},
-       {flavors(a100, R"(, "nominal_quota": 8)"), "conflict", "beside"},
-       {flavors(R"({"gpu_types": [], "nominal_quota": 8})"), "out-of-range", "at least 1"},
-       {flavors(limited + "9}", R"(, "cohort": "x")"), "out-of-range", "8 at most"},
-       {flavors(limited + "4}"), "no-effect", "in no cohort"},
-       {flavors(a100, R"(, "when_can_borrow": "borrow")"), "no-effect", "no other flavor"},
-       {queue(R"("nominal_quota": 8, "when_can_preempt": "preempt")"), "no-effect", "no other flavor"},
-       {queue(R"("cohort": "x")"), "missing-key", "neither"},
-       {queue(R"("flavors": [)" + a100 + "]", R"(, "gpu_types": ["H100-SXM-80GB"])"), "no-flavor", "H100-SXM-80GB"}});
-}
-
-TEST_CASE("nodes of several kinds: jobs get the GPUs that they may have, and are as fast as the slowest of them") {
-  const Folder folder;
-  const auto mixed = [](const std::string& jobs) {
-    return R"({"cluster": {"nodes": [{"node": "DGX-A100", "count": 2}, {"node": "DGX-H100", "count": 2}],
-                           "fabric": {"kind": "star", "link": {"rate": "200Gb/s", "latency": "500ns"}}},
-               "workload": {"scheduler": "fifo", "placement": "first_fit", "jobs": [)" +
-           jobs + "]}}";
-  };
-  const std::string list = folder.path("jobs.csv");
-  const auto lines = [&](const std::string& jobs) {
-    results_of(folder, mixed(jobs), {"--per-job", list});
-    return read_text_file(list);
-  };
-  const std::string types = lines(R"({"name": "h", "gpus": 8, "gpu_types": ["H100-SXM-80GB"], "duration": "1h"},
-                                     {"name": "a", "gpus": 8, "gpu_types": ["A100-SXM-80GB"], "duration": "1h"})");
-  CHECK(types.find(",h,,,8,completed,0,0,3600,3600,0,3600,1,2:8,") != std::string::npos);
-  CHECK(types.find(",a,,,8,completed,0,0,3600,3600,0,3600,1,0:8,") != std::string::npos);
-  const std::string speeds = lines(
-      R"({"name": "on one", "gpus": 8, "gpu_types": ["A100-SXM-80GB"], "duration": "1h", "speed_by_gpu": {"A100-SXM-80GB": 0.5}},
-         {"name": "on both", "gpus": 24, "duration": "1h", "speed_by_gpu": {"A100-SXM-80GB": 0.5}},
-         {"name": "of no matter", "gpus": 8, "duration": "1h", "submitted": "2h"})");
-  CHECK(speeds.find(",on one,,,8,completed,0,0,7200,3600,0,7200,1,0:8,") != std::string::npos);
-  CHECK(speeds.find(",on both,,,24,completed,0,0,7200,3600,0,7200,1,1:8 2:8 3:8,") != std::string::npos);
-  CHECK(speeds.find(",of no matter,,,8,completed,7200,7200,10800,3600,0,3600,1,") != std::string::npos);
-  check_refused(
-      folder,
-      {{mixed(R"({"gpus": 8, "duration": "1h", "speed_by_gpu": {"V100": 0.5}})"), "no-type", "A100-SXM-80GB and H100"},
-       {mixed(R"({"gpus": 8, "duration": "1h", "speed_by_gpu": {"A100-SXM-80GB": 0}})"), "out-of-range", "0"}});
-}
-
-TEST_CASE("gavel gives each of two jobs the GPUs on which it loses least, and says what it does not share out") {
-  const Folder folder;
-  const auto scenario = [](const std::string& scheduler, const std::string& rest) {
-    return R"({"cluster": {"nodes": [{"node": "DGX-A100"}, {"node": "DGX-H100"}],
-                           "fabric": {"kind": "star", "link": {"rate": "200Gb/s", "latency": "500ns"}}},
-               "workload": {"scheduler": )" +
-           scheduler + R"(, "jobs": [{"gpus": 8, "duration": "1h", "speed_by_gpu": {"A100-SXM-80GB": 0.9}},
-                                     {"gpus": 8, "duration": "1h", "speed_by_gpu": {"A100-SXM-80GB": 0.2}})" +
-           rest + "}}";
-  };
-  const auto makespan = [&](const std::string& scheduler) {
-    return results_of(folder, scenario(scheduler, "]"))[0]["makespan_s"].get<double>();
-  };
-  CHECK(makespan(R"({"kind": "gavel", "policy": "fifo"})") ==
-        doctest::Approx(3960));  // each on its type; the first moves at 3,600 s
-  // With a ninth of the time exchanged both are at 0.911.
-  CHECK(std::abs(makespan(R"({"kind": "gavel", "policy": "makespan"})") - 3951.2) < 360);
-  // With half of it each has what an equal share would give it: speeds of 0.95 and 0.6, until the first one ends.
-  CHECK(std::abs(makespan(R"("gavel")") - 5115.8) < 360);
-  const std::string gavel = R"("gavel")";
-  check_refused(
-      folder,
-      {{scenario(gavel, R"(, {"tasks": [{"gpu_milli": 500}], "duration": "1h"}])"), "not-simulated", "whole GPUs"},
-       {scenario(gavel, R"(], "placement": "best_fit")"), "no-effect", "gavel"},
-       {scenario(R"({"kind": "gavel", "policy": "least"})", "]"), "unknown-name", "max_min_fairness, makespan, fifo"},
-       {scenario(R"({"kind": "gavel", "round": "0s"})", "]"), "out-of-range", "from 1 s"}});
-}
-
-TEST_CASE(
-    "joint_devices: a task that never finds its NICs near its GPUs is refused, and one that waits for them waits") {
-  const Folder folder;
-  const auto scenario = [](const std::string& required, const std::string& tasks) {
-    return R"({"cluster": {"node": "DGX-A100"},
-               "workload": {"placement": {"kind": "joint_devices", "required": ")" +
-           required + R"("}, "jobs": [{"count": 3, "duration": "1h", "tasks": [)" + tasks + "]}]}}";
-  };
-  const auto makespan = [&](const std::string& required) {
-    return results_of(folder, scenario(required, R"({"gpus": 2, "nics": 3})"))[0]["makespan_s"].get<double>();
-  };
-  // Each has NICs of two switches, of which a socket has two: a third task would have to take what is on both sockets.
-  CHECK(makespan("pcie") == 2 * 3600);
-  CHECK(makespan("node") == 2 * 3600);
-  check_refused(folder, {{scenario("pcie", R"({"gpus": 1, "nics": 3})"), "job-too-large", "1 GPU, 3 NICs"},
-                         {scenario("rack", R"({"gpus": 1, "nics": 1})"), "unknown-name", "node, socket, pcie"}});
-}
-
-TEST_CASE("scenarios of what failures take from gangs say what the guide says") {
-  const auto rows_of = [](const char* scenario) {
-    const Folder folder;
-    std::map<std::string, nlohmann::json> rows;
-    for (const nlohmann::json& row : results_of(folder, read_text_file(scenario))) { rows[row["case"]] = row; }
-    return rows;
-  };
-  auto gang = rows_of("../scenarios/jobs/gang_after_repair.json");
-  const auto lost = [&](const char* name) { return gang[name]["lost_gpu_hours"]["node"].get<double>(); };
-  // It holds 56 GPUs and fewer for nothing, until nobody else waits.
-  CHECK(lost("as installed") > 9'000);
-  CHECK(lost("with a spare node") > 9'000);
-  for (const char* mended : {"of higher priority", "without drf", "RestartJob, sla before gang"}) {
-    CAPTURE(mended);
-    CHECK(lost(mended) < 400);
-    CHECK(gang[mended]["effective_time"].get<double>() > 0.96);
-  }
-  // It holds nothing, and waits for eight nodes at once.
-  CHECK(lost("RestartJob") < 200);
-  CHECK(gang["RestartJob"]["effective_time"].get<double>() == doctest::Approx(0.80).epsilon(0.01));
-  auto elastic = rows_of("../scenarios/jobs/shrinking_training.json");
-  const auto days = [&](const char* name) { return elastic[name]["makespan_s"].get<double>() / 86'400; };
-  CHECK(days("waits for the repair") == doctest::Approx(46.5).epsilon(0.01));
-  CHECK(days("shrinks") == doctest::Approx(31.5).epsilon(0.01));
-  CHECK(days("two nodes stand by") == doctest::Approx(30.9).epsilon(0.01));
 }

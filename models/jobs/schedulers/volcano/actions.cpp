@@ -162,58 +162,6 @@ Shape VolcanoScheduler::allowed_part(JobId job) const {
   return part;
 }
 
-/// Elastic jobs that run, or are to begin, get more tasks when all that wait have been tried: those with the smallest
-/// shares first, as drf has it.
-void VolcanoScheduler::grow_all(ClusterState& state) {
-  std::vector<std::pair<double, JobId>> order;
-  const bool by_share = settings_.has(VolcanoPlugin::drf);
-  const auto add = [&](JobId job, const Amounts& has) {
-    order.emplace_back(by_share ? dominant_share(has, total_) : 0, job);
-  };
-  for (const JobId job : elastic_) {
-    if (!jobs_[job].is_settled) { add(job, jobs_[job].allocated); }
-  }
-  for (const auto& starting : starting_) { add(starting.first, jobs_.request(starting.first)); }
-  std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first < b.first : jobs_[a.second].rank < jobs_[b.second].rank;
-  });
-  for (const auto& [share, job] : order) { grow(job, state); }
-  starting_.clear();
-}
-
-void VolcanoScheduler::grow(JobId job, ClusterState& state) {
-  const Shape& shape = state.jobs().shape(job);
-  const std::size_t queue = jobs_[job].queue;
-  const bool begins = starting_.contains(job);
-  Allocation where = begins ? starting_[job] : state.running(job).where;
-  const Amounts had = amounts_of(where, shape);
-  const Amounts one = amounts_of(shape.front().each, 1);
-  std::uint32_t tasks = 0;
-  for (const NodeShare& share : where) { tasks += share.tasks; }
-  const std::uint32_t before = tasks;
-  Amounts added;
-  for (; tasks < jobs_[job].most && queues_.is_allocatable(queue, added + one); ++tasks) {
-    TasksPlaced placed = session_->place({{1, shape.front().each}}, true);
-    if (placed.tasks == 0) { break; }
-    if (placed.pipelined > 0) {
-      kept_.emplace_back(job, std::move(placed));
-      break;
-    }
-    where.insert(where.end(), placed.on_free.begin(), placed.on_free.end());
-    added += one;
-  }
-  if (!begins && tasks == before) { return; }
-  if (begins) {
-    queues_.release(queue, had);
-  } else {
-    const Allocation present = state.running(job).where;
-    state.stop(job);
-    leave_nodes(job);
-    state.inventory().take(present, shape);
-  }
-  start(job, std::move(where), state);
-}
-
 /// Jobs that ask for nothing, and those alone.
 void VolcanoScheduler::backfill_all(ClusterState& state) {
   for (WaitingList& list : inqueue_) {

@@ -88,12 +88,27 @@ class VolcanoScheduler final : public Scheduler {
   void allocate_all(ClusterState& state);
   bool allocate(JobId job, ClusterState& state);
   Shape allowed_part(JobId job) const;
-  void grow_all(ClusterState& state);
-  void grow(JobId job, ClusterState& state);
   void backfill_all(ClusterState& state);
   void evict_for_all(Eviction eviction, ClusterState& state);
   bool may_evict(JobId job, Eviction eviction, const ClusterState& state) const;
   void evict(JobId job, const Allocation& tasks, ClusterState& state);
+
+  // What elastic jobs get beyond what they need (elastic_jobs.cpp).
+  /// One that runs, or is to begin, with what it gets.
+  struct Growing {
+    JobId job;
+    Allocation where;
+    std::uint32_t tasks = 0;
+    Amounts had;    ///< before
+    Amounts added;  ///< since
+    bool begins = false;
+  };
+  /// Those that may get more tasks do, one at a time, when all that wait have been tried.
+  void grow_all(ClusterState& state);
+  std::vector<Growing> growing_jobs(const ClusterState& state) const;
+  /// False: it gets no more in this session.
+  bool add_task(Growing& growing);
+  void settle(Growing& growing, ClusterState& state);
 
   VolcanoSettings settings_;
   const JobList& list_;
