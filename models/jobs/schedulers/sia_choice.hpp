@@ -24,7 +24,7 @@ struct SiaJob {
 
 /// What each job gets, no more than so many GPUs of each type, such that the sum of all costs is least: Sia's integer
 /// program. For GPUs of one type it is solved size by size, and of equal sums that is taken which has fewer GPUs for
-/// the last jobs; for several by branch and bound (GLPK). `gpus`: by type. None: a job gets no GPUs.
+/// the last jobs; for several by branch and bound, down to kSiaGap. `gpus`: by type. None: a job gets no GPUs.
 std::vector<std::optional<SiaOption>> cheapest_options(const std::vector<SiaJob>& jobs,
                                                        const std::vector<std::uint32_t>& gpus);
 

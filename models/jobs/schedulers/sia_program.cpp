@@ -26,9 +26,11 @@ class SiaProgram {
     glp_init_iocp(&settings);
     settings.msg_lev = GLP_MSG_OFF;
     settings.presolve = GLP_ON;
+    settings.mip_gap = kSiaGap;
     const int ended = glp_intopt(problem_.get(), &settings);
-    require(ended == 0 && glp_mip_status(problem_.get()) == GLP_OPT, "an integer program without a solution: {}, {}",
-            ended, glp_mip_status(problem_.get()));
+    const int status = glp_mip_status(problem_.get());
+    require((ended == 0 && status == GLP_OPT) || (ended == GLP_EMIPGAP && status == GLP_FEAS),
+            "an integer program without a solution: {}, {}", ended, status);
     std::vector<std::optional<SiaOption>> chosen(jobs_.size());
     for (std::size_t i = 0; i < taken_.size(); ++i) {
       const bool is_taken = glp_mip_col_val(problem_.get(), static_cast<int>(i) + 1) > 0.5;

@@ -76,24 +76,30 @@ TEST_CASE("a job gets a power of two within a node, or whole nodes") {
   CHECK(sia_sizes(4, 0).empty());
 }
 
-TEST_CASE("what all jobs get is the cheapest that there is, of GPUs of one type and of several") {
+TEST_CASE("what all jobs get is the cheapest that there is, and of several types nearly") {
   std::mt19937_64 random(5);
   for (std::uint16_t types = 1; types <= 3; ++types) {
     for (int round = 0; round < 100; ++round) {
       const std::vector<SiaJob> jobs = drawn_jobs(1 + random() % 5, types, random);
       std::vector<std::uint32_t> gpus;
       for (std::uint16_t type = 0; type < types; ++type) { gpus.push_back(static_cast<std::uint32_t>(random() % 17)); }
-      REQUIRE(cost_of(cheapest_options(jobs, gpus), jobs, gpus) == doctest::Approx(least_cost(jobs, 0, gpus)));
+      const double least = least_cost(jobs, 0, gpus);
+      const double cost = cost_of(cheapest_options(jobs, gpus), jobs, gpus);
+      REQUIRE(cost >= doctest::Approx(least));
+      const double saved = 1.1 * static_cast<double>(jobs.size()) - cost;
+      REQUIRE(cost <= doctest::Approx(least + (types == 1 ? 0 : kSiaGap * saved)));
     }
   }
 }
 
-TEST_CASE("many jobs on one type cost the same size by size and as an integer program") {
+TEST_CASE("many jobs on one type cost nearly the same size by size and as an integer program") {
   std::mt19937_64 random(6);
   for (int round = 0; round < 30; ++round) {
     const std::vector<SiaJob> jobs = drawn_jobs(40, 1, random);
-    REQUIRE(cost_of(solve_sia_program(jobs, {64}), jobs, {64}) ==
-            doctest::Approx(cost_of(cheapest_options(jobs, {64}), jobs, {64})));
+    const double least = cost_of(cheapest_options(jobs, {64}), jobs, {64});
+    const double cost = cost_of(solve_sia_program(jobs, {64}), jobs, {64});
+    REQUIRE(cost >= doctest::Approx(least));
+    REQUIRE(cost <= doctest::Approx(least + kSiaGap * (1.1 * 40 - cost)));
   }
 }
 
