@@ -190,7 +190,7 @@ void put_trainings(const TrainingSpeeds& trainings, const JobList& jobs, Record&
   record.put(kTrainingPlacement, all.alone / all.best);
   record.put(kTrainingInterference, all.time / all.alone);
   record.remarks.push_back(
-      fmt::format("trainings: {} placements priced, {} groups of trainings that meet on links simulated side by side",
+      fmt::format("trainings: {} placements priced, {} groups of those that meet on links simulated side by side",
                   trainings.placements(), trainings.side_by_side()));
 }
 
