@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/core.h>
 
@@ -129,11 +130,13 @@ void put_logged(const JobsRun& run, const JobList& jobs, const WorkloadConfig& w
                                        waits->logged.mean, waits->logged.median));
 }
 
-/// Nodes with how many GPUs each: "3:8 4:4".
-std::string places_text(const Allocation& where) {
+/// Nodes with how many GPUs each, in all its tasks there: "3:8 4:0.46".
+std::string places_text(const Allocation& where, const Shape& shape) {
+  std::map<NodeId, std::uint64_t> milli;
+  for (const NodeShare& share : where) { milli[share.node] += gpu_milli_of({share}, shape); }
   std::string text;
-  for (const NodeShare& share : where) {
-    text += fmt::format("{}{}:{}", text.empty() ? "" : " ", share.node.value, share.gpus.count());
+  for (const auto& [node, here] : milli) {
+    text += fmt::format("{}{}:{}", text.empty() ? "" : " ", node.value, static_cast<double>(here) / 1000);
   }
   return text;
 }
@@ -206,13 +209,14 @@ std::string job_lines(const JobList& jobs, const JobsRun& done, const DataOutcom
     const Job& job = jobs.jobs[id];
     const JobOutcome& outcome = done.outcomes[id];
     const bool started = outcome.starts > 0;
-    lines += head + fmt::format(
-                        "{},{},{},{},{},{},{},{},{},{},{},{},{},{}{}\n", id.value, csv_field(jobs.title(id)),
-                        csv_field(jobs.name(job.user)), csv_field(jobs.name(job.queue)),
-                        static_cast<double>(gpu_milli_of(jobs.shape(id))) / 1000, text_of(outcome.state),
-                        seconds_text(job.submitted), seconds_text(outcome.started), seconds_text(outcome.ended),
-                        seconds_text(job.duration), started ? seconds_text(outcome.started - job.submitted) : "",
-                        seconds_text(outcome.ran()), outcome.starts, places_text(outcome.where), data_fields(data, id));
+    lines +=
+        head + fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}{}\n", id.value, csv_field(jobs.title(id)),
+                           csv_field(jobs.name(job.user)), csv_field(jobs.name(job.queue)),
+                           static_cast<double>(gpu_milli_of(jobs.shape(id))) / 1000, text_of(outcome.state),
+                           seconds_text(job.submitted), seconds_text(outcome.started), seconds_text(outcome.ended),
+                           seconds_text(job.duration), started ? seconds_text(outcome.started - job.submitted) : "",
+                           seconds_text(outcome.ran()), outcome.starts, places_text(outcome.where, jobs.shape(id)),
+                           data_fields(data, id));
   }
   return lines;
 }

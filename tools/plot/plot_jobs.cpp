@@ -41,6 +41,7 @@ ExitCode plot_jobs(const PlotOptions& options, const Streams& streams) {
   if (options.title) { words.insert(words.end(), {"--title", *options.title}); }
   const Library& library = options.common.library;
   if (path.extension() == ".json") {
+    words.insert(words.end(), {"--name", path.string()});
     draw_data(library, streams, "plot_jobs.py", workloads_of(options, path.string()), words, path.string());
     return ExitCode::ok;
   }

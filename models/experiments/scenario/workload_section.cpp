@@ -337,8 +337,10 @@ class WorkloadReader : public ExperimentReader {
     JobList jobs = log.take();
     if (jobs.size() == 0) {
       const std::string why = config_.notes.empty() ? "" : ": " + joined(config_.notes, "; ");
+      const std::vector<std::string>& others = log.other_queues();
+      const std::string there = others.empty() ? "" : fmt::format("; queues there are: {}", joined(others, ", "));
       parts.context.problems.add({"no-jobs", fmt::format("no job of {} rows is selected{}", log.rows(), why),
-                                  from.place, "change \"queues\", \"from\" or \"to\", or the rows"});
+                                  from.place, "change \"queues\", \"from\" or \"to\", or the rows" + there});
       return jobs;
     }
     if (from.fill) { return fill(jobs, *from.fill, parts.context.problems); }

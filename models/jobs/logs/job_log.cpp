@@ -88,9 +88,18 @@ std::optional<WallTime> seconds_of_text(std::string_view text) {
   return WallTime{std::llround(*number * static_cast<double>(kSecond))};
 }
 
-bool JobLog::is_selected(const LoggedJob& job) const {
+void JobLog::pass_over_queue(std::string_view queue) {
+  constexpr std::size_t kSome = 5;  // to be named where no job is selected: of which queues one could be
+  const bool known = std::find(other_queues_.begin(), other_queues_.end(), queue) != other_queues_.end();
+  if (other_queues_.size() < kSome && !known) { other_queues_.emplace_back(queue); }
+}
+
+bool JobLog::is_selected(const LoggedJob& job) {
   const std::vector<std::string>& queues = selection_.queues;
-  if (!queues.empty() && std::find(queues.begin(), queues.end(), job.queue) == queues.end()) { return false; }
+  if (!queues.empty() && std::find(queues.begin(), queues.end(), job.queue) == queues.end()) {
+    pass_over_queue(job.queue);
+    return false;
+  }
   return (!selection_.from || job.submitted >= *selection_.from) && (!selection_.to || job.submitted < *selection_.to);
 }
 

@@ -79,11 +79,14 @@ class JobLog {
   std::uint64_t rows() const { return rows_; }
   /// By reason.
   const std::map<std::string, LeftOut, std::less<>>& left_out() const { return left_out_; }
+  /// Some of the queues that jobs are of which the selection passes over, in the order of the rows.
+  const std::vector<std::string>& other_queues() const { return other_queues_; }
   /// By what it is; rows: how often it stands there.
   const std::map<std::string, LeftOut, std::less<>>& without_effect() const { return without_effect_; }
 
  private:
-  bool is_selected(const LoggedJob& job) const;
+  bool is_selected(const LoggedJob& job);
+  void pass_over_queue(std::string_view queue);
 
   LogSelection selection_;
   std::vector<std::string> gpu_types_;
@@ -92,6 +95,7 @@ class JobLog {
   std::optional<LogTime> beginning_;
   LogTime zero_;
   std::uint64_t rows_ = 0;
+  std::vector<std::string> other_queues_;
   std::map<std::string, LeftOut, std::less<>> left_out_;
   std::map<std::string, LeftOut, std::less<>> without_effect_;
 };

@@ -91,18 +91,21 @@ struct PhillyJob {
 /// attempts, 4 an attempt, 5 its detail, 6 a node, 7 the node's GPUs.
 class PhillyReader final : public json::json_sax_t {
  public:
-  PhillyReader(const Characters& at, std::function<void(const PhillyJob&)> found) : at_(at), found_(std::move(found)) {}
+  /// `other`: is told the line of each element of the list that is no object.
+  PhillyReader(const Characters& at, std::function<void(const PhillyJob&)> found, std::function<void(int)> other)
+      : at_(at), found_(std::move(found)), other_(std::move(other)) {}
 
   bool is_list() const { return list_; }
   const std::string& error() const { return error_; }
 
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
+  bool null() override { return take_other(); }
+  bool boolean(bool) override { return take_other(); }
+  bool number_integer(number_integer_t) override { return take_other(); }
+  bool number_unsigned(number_unsigned_t) override { return take_other(); }
+  bool number_float(number_float_t, const string_t&) override { return take_other(); }
+  bool binary(binary_t&) override { return take_other(); }
   bool string(string_t& value) override {
+    if (depth_ == 1) { return take_other(); }
     if (depth_ == 2) {
       if (std::string* target = job_field()) { target->swap(value); }
     } else if (depth_ == 4 && in_attempts_ && key_ == "start_time") {
@@ -134,6 +137,7 @@ class PhillyReader final : public json::json_sax_t {
     return true;
   }
   bool start_array(std::size_t) override {
+    take_other();
     list_ = true;
     ++depth_;
     return true;
@@ -148,6 +152,10 @@ class PhillyReader final : public json::json_sax_t {
   }
 
  private:
+  bool take_other() {
+    if (depth_ == 1) { other_(at_.line()); }
+    return true;
+  }
   std::string* job_field() {
     if (key_ == "jobid") { return &job_.id; }
     if (key_ == "user") { return &job_.user; }
@@ -157,6 +165,7 @@ class PhillyReader final : public json::json_sax_t {
 
   const Characters& at_;
   std::function<void(const PhillyJob&)> found_;
+  std::function<void(int)> other_;
   PhillyJob job_;
   std::string key_;
   std::string error_;
@@ -180,12 +189,13 @@ struct PhillyLog final : LogFormat {
 
   void read(const std::string& path, const FileReader& /*files*/, JobLog& log) const override {
     Characters characters(path);
-    PhillyReader reader(characters, [&](const PhillyJob& found) {
+    const auto take = [&](const PhillyJob& found) {
       LoggedJob job;
       const std::string_view reason = read_job(found, job);
       if (reason.empty()) { return log.add(job); }
       log.leave_out(reason, {path, found.line, 0, ""});
-    });
+    };
+    PhillyReader reader(characters, take, [&](int line) { log.leave_out("it is no object", {path, line, 0, ""}); });
     const bool whole = json::sax_parse(CharacterIterator(characters), CharacterIterator(), &reader);
     if (!reader.is_list()) {
       throw ScenarioError({"not-philly", "this is no list of jobs", {path, 1, 0, ""}, "cluster_job_log begins with ["});

@@ -60,18 +60,29 @@ std::string_view text_at(const LogTable& table, std::optional<std::size_t> colum
 
 bool is_step(std::string_view id) { return id.find('.') != std::string_view::npos; }
 
-/// How many rows with the same id are still to come, of ids that stand in several.
+/// Of a row.
+bool is_open(const LogTable& table, const SacctColumns& at) {
+  const std::string_view state = text_at(table, at.state);
+  return is_open_state(state.substr(0, state.find(' ')));
+}
+
+/// Whether a row tells of a run of a job, from its start to its end.
+bool is_run(const LogTable& table, const SacctColumns& at) {
+  return !is_step(table.field(at.id)) && !is_open(table, at) && date_of(table.field(at.start));
+}
+
+/// How many runs with the same id are still to come, of ids that have several. A row without a run is none of them: a
+/// job that waits once more when the log is taken has run before.
 class RepeatedIds {
  public:
-  explicit RepeatedIds(LogTable& table) {
-    const std::size_t id = any_column(table, {"JobIDRaw", "JobID"});
+  RepeatedIds(LogTable& table, const SacctColumns& at) {
     std::vector<std::uint64_t> ids;
     while (table.next()) {
-      if (!is_step(table.field(id))) { ids.push_back(hash_(table.field(id))); }
+      if (is_run(table, at)) { ids.push_back(hash_(table.field(at.id))); }
     }
     std::sort(ids.begin(), ids.end());
-    for (std::size_t at = 1; at < ids.size(); ++at) {
-      if (ids[at] == ids[at - 1]) { left_.try_emplace(ids[at], 1).first->second += 1; }
+    for (std::size_t i = 1; i < ids.size(); ++i) {
+      if (ids[i] == ids[i - 1]) { left_.try_emplace(ids[i], 1).first->second += 1; }
     }
   }
 
@@ -110,20 +121,22 @@ struct SlurmSacct final : LogFormat {
     std::optional<RepeatedIds> repeated;
     if (requeued_ == Requeued::last) {
       LogTable table(path, table_shape());
-      repeated.emplace(table);
+      repeated.emplace(table, SacctColumns(table));
     }
     LogTable table(path, table_shape());
     SacctColumns at(table);
     at.queue = queue_column(table);
     while (table.next()) {
       LoggedJob job;
-      const bool last = is_step(table.field(at.id)) || !repeated || repeated->is_last(table.field(at.id));
-      add_or_leave_out(job, last ? read_row(table, at, job, log.list()) : "a later row is of the same job", table, log);
+      const bool last = !repeated || !is_run(table, at) || repeated->is_last(table.field(at.id));
+      add_or_leave_out(job, last ? read_row(table, at, job, log) : "a later row is of the same job", table, log);
     }
   }
 
  private:
-  TableShape table_shape() const { return {.separator = delimiter_.front(), .quoted = false, .columns = columns_}; }
+  TableShape table_shape() const {
+    return {.separator = delimiter_.front(), .quoted = false, .columns = columns_, .separator_key = "delimiter"};
+  }
 
   std::optional<std::size_t> queue_column(const LogTable& table) const {
     switch (queue_is_) {
@@ -135,20 +148,20 @@ struct SlurmSacct final : LogFormat {
   }
 
   /// Why it is no job; "": it is one.
-  std::string_view read_row(const LogTable& table, const SacctColumns& at, LoggedJob& job, JobList& list) const {
+  std::string_view read_row(const LogTable& table, const SacctColumns& at, LoggedJob& job, JobLog& log) const {
     const std::size_t names = table.columns().size();
     const bool ends_with_one = table.fields() == names + 1 && table.field(names).empty();  // --parsable
     if (table.fields() < names) { return "it has fewer fields than there are columns"; }
     if (table.fields() > names && !ends_with_one) { return "it has more fields than there are columns"; }
     job.name = table.field(at.id);
     if (is_step(job.name)) { return "it is a step of a job"; }
-    const std::string_view state = text_at(table, at.state);
-    if (is_open_state(state.substr(0, state.find(' ')))) { return "it has not ended"; }
+    if (is_open(table, at)) { return "it has not ended"; }
     job.user = text_at(table, at.user);
     job.queue = text_at(table, at.queue);
     set_limit(job, table, at);
-    const std::string_view reason = read_gpus(table, at, job, list);
-    return reason.empty() ? read_times(table, at, job) : reason;
+    std::string_view reason = read_gpus(table, at, job, log.list());
+    if (reason.empty()) { reason = read_times(table, at, job); }
+    return reason.empty() ? read_priority(table, at, job, log) : reason;
   }
 
   std::string_view read_gpus(const LogTable& table, const SacctColumns& at, LoggedJob& job, JobList& list) const {
@@ -164,9 +177,17 @@ struct SlurmSacct final : LogFormat {
   static void set_limit(LoggedJob& job, const LogTable& table, const SacctColumns& at) {
     const auto minutes = seconds_of_text(text_at(table, at.limit_raw));
     job.limit = minutes ? std::optional(*minutes * 60) : slurm_span_of(text_at(table, at.limit));
-    const auto priority = whole_number_of(text_at(table, at.priority));
+  }
+
+  static std::string_view read_priority(const LogTable& table, const SacctColumns& at, LoggedJob& job, JobLog& log) {
+    const std::string_view text = text_at(table, at.priority);
+    if (text.empty()) { return ""; }
+    const auto priority = whole_number_of(text);
+    if (!priority || *priority < 0) { return "its Priority is no number from 0 on"; }
     constexpr std::int64_t kHighest = std::numeric_limits<std::int32_t>::max();
-    if (priority) { job.priority = static_cast<std::int32_t>(std::clamp<std::int64_t>(*priority, 0, kHighest)); }
+    if (*priority > kHighest) { log.has_no_effect("what Priority has above 2147483647", table.place()); }
+    job.priority = static_cast<std::int32_t>(std::min(*priority, kHighest));
+    return "";
   }
 
   static std::string_view read_times(const LogTable& table, const SacctColumns& at, LoggedJob& job) {

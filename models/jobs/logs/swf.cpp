@@ -24,6 +24,8 @@ enum Place : std::size_t {
   kStatus = 10,
   kUser = 11,
   kQueue = 14,
+  kPreceding = 16,
+  kThinkTime = 17,
   kNumbers = 18
 };
 
@@ -35,7 +37,7 @@ LogTime unix_start_of(const std::string& path) {
   std::string header(kMostHeader, '\0');
   std::size_t size = 0;
   while (const std::size_t got = source.read(header.data() + size, kMostHeader - size)) { size += got; }
-  std::string_view left = std::string_view(header).substr(0, size);
+  std::string_view left = without_byte_order_mark(std::string_view(header).substr(0, size));
   while (left.starts_with(';')) {
     const std::string_view line = left.substr(0, left.find('\n'));
     left.remove_prefix(std::min(line.size() + 1, left.size()));
@@ -72,6 +74,12 @@ struct StandardWorkload final : LogFormat {
     LogTable table(path, {.separator = ' ', .quoted = false, .columns = {"numbers"}, .comment = ';'});
     while (table.next()) {
       LoggedJob job;
+      if (known(table.field(kPreceding)).value_or(0) > 0) {
+        log.has_no_effect("the preceding job (field 17)", table.place());
+      }
+      if (known(table.field(kThinkTime)).value_or(0) > 0) {
+        log.has_no_effect("the think time (field 18)", table.place());
+      }
       add_or_leave_out(job, read_line(table, zero, job), table, log);
     }
   }

@@ -15,13 +15,48 @@ constexpr Bytes kMostBytes{std::int64_t{1} << 36};  // 64 GiB: a year of jobs ha
 
 }  // namespace
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kMark)) { text.remove_prefix(kMark.size()); }
+  return text;
+}
+
 LogTable::LogTable(std::string path, const TableShape& shape)
     : source_(std::move(path), kMostBytes), shape_(shape), columns_(shape.columns) {
-  if (!columns_.empty()) { return; }
-  if (!next()) {
-    throw ScenarioError({"no-header", "the file is empty", {source_.path(), 1, 0, ""}, "its first line names columns"});
+  if (columns_.empty()) {
+    if (!next()) {
+      throw ScenarioError(
+          {"no-header", "the file is empty", {source_.path(), 1, 0, ""}, "its first line names columns"});
+    }
+    for (const std::string_view name : fields_) { columns_.emplace_back(name); }
   }
-  for (const std::string_view name : fields_) { columns_.emplace_back(name); }
+  refuse_duplicates();
+}
+
+void LogTable::refuse_duplicates() const {
+  for (auto at = columns_.begin(); at != columns_.end(); ++at) {
+    if (at->empty() || std::find(columns_.begin(), at, *at) == at) { continue; }
+    throw ScenarioError({"duplicate-column",
+                         fmt::format("two columns are called '{}'", *at),
+                         {source_.path(), 1, 0, ""},
+                         "which of them counts cannot be known: take one away, or rename it"});
+  }
+}
+
+std::string LogTable::hint_of_missing() const {
+  const std::string there = fmt::format("the file has {}", joined(columns_, ", "));
+  if (columns_.size() != 1) { return there; }
+  for (const char other : std::string_view("|;\t,")) {
+    if (other == shape_.separator || columns_.front().find(other) == std::string::npos) { continue; }
+    const std::string shown = other == '\t' ? "\\t" : std::string(1, other);
+    if (shape_.separator_key.empty()) {
+      return fmt::format("the fields of this format stand between '{}', those of the file between '{}'",
+                         shape_.separator, shown);
+    }
+    return fmt::format(R"(the fields of the file seem to stand between '{0}': write "{1}": "{0}")", shown,
+                       shape_.separator_key);
+  }
+  return there;
 }
 
 std::optional<std::size_t> LogTable::find(std::string_view column) const {
@@ -35,7 +70,7 @@ std::size_t LogTable::column(std::string_view column) const {
   throw ScenarioError({"missing-column",
                        fmt::format("there is no column '{}'", column),
                        {source_.path(), 1, 0, ""},
-                       fmt::format("the file has {}", joined(columns_, ", "))});
+                       hint_of_missing()});
 }
 
 bool LogTable::next() {
@@ -64,8 +99,9 @@ bool LogTable::read_line() {
       continue;
     }
     const bool last = end == std::string::npos;
-    const std::string_view line = std::string_view(buffer_).substr(at_, last ? std::string::npos : end - at_);
+    std::string_view line = std::string_view(buffer_).substr(at_, last ? std::string::npos : end - at_);
     at_ = last ? buffer_.size() : end + 1;
+    if (next_line_ == 1) { line = without_byte_order_mark(line); }
     if (last && line.empty() && text_.empty()) { return false; }
     ++next_line_;
     text_ += line;

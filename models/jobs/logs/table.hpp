@@ -17,12 +17,17 @@ struct TableShape {
   bool quoted = true;                     ///< a field may stand in quotes (RFC 4180)
   std::vector<std::string> columns = {};  ///< their names, where no line of the file has them
   char comment = '\0';                    ///< begins lines that are none of the table
+  std::string_view separator_key = "";    ///< by which a user says what the separator is; "": the format knows
 };
+
+/// A text without the mark of UTF-8 that some programs write at the beginning of files.
+std::string_view without_byte_order_mark(std::string_view text);
 
 /// A table in a file, read line by line: of any length, compressed or not.
 class LogTable {
  public:
-  /// Throws FileError; ScenarioError("no-header") where a line of names is expected, and there is none.
+  /// Throws FileError; ScenarioError("no-header") where a line of names is expected, and there is none, and
+  /// ("duplicate-column") where two columns have one name.
   LogTable(std::string path, const TableShape& shape);
 
   const std::vector<std::string>& columns() const { return columns_; }
@@ -41,6 +46,9 @@ class LogTable {
   const std::string& path() const { return source_.path(); }
 
  private:
+  void refuse_duplicates() const;
+  /// What to change where a column is missing.
+  std::string hint_of_missing() const;
   bool read_line();
   void split();
   void split_plain();  ///< without quotes

@@ -276,3 +276,46 @@ TEST_CASE("job logs: quotes are taken away where fields may have them, and only 
   CHECK(read_log("tiresias", header + "c,1,0,5\n").name(0) == "c");
   CHECK(problems_of_log("tiresias", header + "\"a,1,0,5\n") == "2 open-quote");
 }
+
+TEST_CASE("job logs: a mark of UTF-8 before the first line changes nothing") {
+  const std::string mark = "\xEF\xBB\xBF";
+  const std::string header = "job_id,num_gpu,submit_time,duration\n";
+  CHECK(read_log("tiresias", mark + header + "c,1,0,5\n").name(0) == "c");
+  CHECK(read_log("tiresias", mark + "\"job_id\",num_gpu,submit_time,duration\nc,1,0,5\n").name(0) == "c");
+  const std::string swf = "; UnixStartTime: 1000\n1 0 5 100 8 -1 -1 8 200 -1 1 1 1 1 1 1 -1 -1\n";
+  const ReadLog log = read_log("swf", mark + swf);
+  CHECK(log.jobs.size() == 1);
+  CHECK(log.left_out.empty());
+  CHECK(log.zero == wall_seconds(1000));
+  CHECK(problems_of_log("tiresias", mark) == "1 no-header");
+}
+
+TEST_CASE("job logs: a file of one column has other separators, and two columns of one name are refused") {
+  const auto hint_of = [](std::string_view format, std::string_view text) {
+    try {
+      read_log(format, text);
+    } catch (const ScenarioError& error) { return error.problems().front().hint; }
+    return std::string();
+  };
+  CHECK(hint_of("slurm", "JobID;Submit;Start;End\n") ==
+        R"(the fields of the file seem to stand between ';': write "delimiter": ";")");
+  CHECK(hint_of("slurm", "JobID\tSubmit\tStart\n").ends_with(R"("delimiter": "\t")"));
+  CHECK(hint_of("helios", "job_id;user;vc\n") ==
+        "the fields of this format stand between ',', those of the file between ';'");
+  CHECK(hint_of("helios", "job_id\n") == "the file has job_id");
+  CHECK(problems_of_log("tiresias", "job_id,num_gpu,submit_time,submit_time,duration\n") == "1 duplicate-column");
+  CHECK(problems_of_log("slurm", "a|b\n", R"({"columns": ["JobID", "Submit", "Submit"]})") == "1 duplicate-column");
+}
+
+TEST_CASE("job logs: elements that are no jobs and fields that are not used are counted") {
+  const ReadLog jobs = read_log("philly", "[1, null,\n\"a\", [{}], true, {}]");
+  CHECK(jobs.rows == 6);
+  CHECK(jobs.left("it is no object") == 5);
+  CHECK(jobs.left("it has no attempt") == 1);
+  const ReadLog swf = read_log("swf",
+                               "1 0 5 100 8 -1 -1 8 200 -1 1 1 1 1 1 1 -1 -1\n"
+                               "2 0 5 100 8 -1 -1 8 200 -1 1 1 1 1 1 1 1 20\n");
+  CHECK(swf.jobs.size() == 2);
+  CHECK(swf.without_effect.at("the preceding job (field 17)").rows == 1);
+  CHECK(swf.without_effect.at("the think time (field 18)").first_line == 2);
+}

@@ -24,10 +24,11 @@ struct Row {
   std::string nodes = "2";
   std::string allocated = "billing=16,cpu=64,gres/gpu=16,gres/gpu:h100=16,mem=1T,node=2";
   std::string requested = "cpu=64,gres/gpu=16,node=2";
+  std::string priority = "4007";
 
   std::string text() const {
-    return id + "|train \"x\"|ada|lab|gpu|normal|4007|" + state + "|" + submit + "|" + start + "|" + end + "|" +
-           elapsed + "|" + limit + "|" + nodes + "|" + allocated + "|" + requested + "\n";
+    return id + "|train \"x\"|ada|lab|gpu|normal|" + priority + "|" + state + "|" + submit + "|" + start + "|" + end +
+           "|" + elapsed + "|" + limit + "|" + nodes + "|" + allocated + "|" + requested + "\n";
   }
 };
 
@@ -121,6 +122,35 @@ TEST_CASE("slurm: of a job that was requeued the last row counts, or each as a j
   CHECK(log.left("it is a step of a job") == 2);
   CHECK(log.rows == 5);
   CHECK(read_log("slurm", text, R"({"requeued": "each"})").jobs.size() == 3);
+}
+
+TEST_CASE("slurm: rows of a job that wait once more take nothing of the runs before them") {
+  const Row first{.state = "NODE_FAIL"};
+  const Row second{
+      .submit = "2024-05-02T10:00:00", .start = "2024-05-02T10:00:00", .end = "2024-05-02T10:00:10", .elapsed = "10"};
+  const Row waits{.state = "PENDING", .start = "Unknown", .end = "Unknown", .elapsed = "0"};
+  const Row cancelled{.state = "CANCELLED by 0", .start = "Unknown", .elapsed = "0"};
+  const ReadLog one = read_log("slurm", kHeader + first.text() + waits.text());
+  REQUIRE(one.jobs.size() == 1);
+  CHECK(one.job(0).duration == wall_seconds(3600));
+  CHECK(one.left("it has not ended") == 1);
+  const ReadLog two =
+      read_log("slurm", kHeader + waits.text() + first.text() + second.text() + cancelled.text() + waits.text());
+  REQUIRE(two.jobs.size() == 1);
+  CHECK(two.job(0).duration == wall_seconds(10));
+  CHECK(two.left("a later row is of the same job") == 1);
+  CHECK(two.left("it has not ended") == 2);
+  CHECK(two.left("it never started") == 1);
+}
+
+TEST_CASE("slurm: a priority that is none leaves its row out, and one beyond what is held is named") {
+  CHECK(read({.priority = "x"}).left("its Priority is no number from 0 on") == 1);
+  CHECK(read({.priority = "-1"}).left("its Priority is no number from 0 on") == 1);
+  CHECK(read({.priority = ""}).job(0).priority == 0);
+  CHECK(read({.priority = "2147483647"}).without_effect.empty());
+  const ReadLog above = read({.priority = "99999999999"});
+  CHECK(above.job(0).priority == 2'147'483'647);
+  CHECK(above.without_effect.at("what Priority has above 2147483647").rows == 1);
 }
 
 TEST_CASE("slurm: a column that is needed and missing is named") {

@@ -134,8 +134,32 @@ class Runs(Drawing):
     def test_where_nobody_waits_it_says_so(self):
         run = run_of("", [dict(job(0, "", 8, 0, 90), submitted=0)], [[0, 0, 90, [[0, 0, 8]]]], nodes=1)
         drawn = self.draw_runs([run])
-        self.check_shows("No job waited.", drawn)
+        self.check_shows("No job waited for its first start.", drawn)
         self.check_shows("No job was slowed down.", drawn)
+
+    def test_waits_of_up_to_a_second_are_none_that_the_axis_shows(self):
+        drawn = self.draw_runs([run_of("", [dict(job(0, "", 8, 1, 90), submitted=0)], [[0, 1, 90, [[0, 0, 8]]]], nodes=1)])
+        self.check_shows("No job waited longer than a second for its first start.", drawn)
+
+    def test_where_nothing_ran_a_second_is_shown(self):
+        idle = dict(job(0, "", 99, 0, 0), submitted=0, started=None, ended=None, duration=9, state="waiting")
+        run = run_of("", [dict(idle, ended=0)], [])
+        run["jobs"]["ended"] = [None]
+        drawn = self.draw_runs([run])
+        self.check_shows("No job has started.", drawn)
+        self.check_shows("0.8", drawn)
+        self.assertFalse("1e" in drawn.split("</defs>")[-1] and "e\u22129" in drawn)
+
+    def test_one_case_without_a_name_has_no_legend_and_nothing_complains(self):
+        with tempfile.TemporaryDirectory() as folder:
+            runs, picture = pathlib.Path(folder, "runs.json"), pathlib.Path(folder, "jobs.svg")
+            runs.write_text(json.dumps({"runs": [small_run("")]}), encoding="utf-8")
+            command = [PYTHON, PLOT, runs, "--output", picture]
+            done = subprocess.run([*command, "--figure", "cases"], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            done = subprocess.run([*command, "--figure", "links", "--name", "s.json"], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 4)
+            self.assertTrue(done.stderr.startswith("plot_jobs.py: s.json: there is nothing to draw"), done.stderr)
 
     def test_thousands_of_jobs_make_no_large_file(self):
         drawn = self.draw_runs([large_run()])
@@ -188,7 +212,16 @@ for count in (3, 256, 1000):
     def test_runs_of_nodes_are_told_from_lists_of_them(self):
         self.check("""import workload_run as runs
 assert runs.places_of("0:8 1:8 2:4 5:8 5:2") == [(0, 1, 8), (2, 2, 4), (5, 5, 10)]
+assert runs.places_of("0:0.46 1:0.5 1:0.5") == [(0, 0, 0.46), (1, 1, 1)]
 assert runs.places_of("") == []""")
+
+    def test_words_stand_where_the_line_does_not_end(self):
+        self.check("""from matplotlib import pyplot
+import workload_shares as shares
+_, area = pyplot.subplots()
+for level in range(11):
+    shares.nothing(area, "words", level / 10)
+    assert abs(area.texts[-1].get_position()[1] - level / 10) > 0.1, level""")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws workloads, as `athanor plot jobs` hands over what became of them, or as `athanor run --per-job FILE` lists their jobs.
 
-    plot_jobs.py RUNS.json|JOBS.csv --output PICTURE.svg|.png|.pdf [--figure KEY] [--case NAME] [--title TEXT]
+    plot_jobs.py RUNS.json|JOBS.csv --output PICTURE.svg|.png|.pdf [--figure KEY] [--case NAME] [--title TEXT] [--name NAME]
 
 Of one run: which job was on which nodes when, GPUs in use and jobs waiting over time, how waits and slowdowns are
 distributed, what GPU hours were lost to, how switches and their nodes were used, what trainings and data cost. Of several
@@ -36,7 +36,7 @@ def picture(options):
     runs = workload_run.runs_of(options.jobs, options.case)
     figure = workload_figures.figure_of(runs, options.figure, options.title)
     if figure is None:
-        raise foreign.InputError(f"{options.jobs}: there is nothing to draw for --figure {options.figure}; leave it out")
+        raise foreign.InputError(f"{options.name or options.jobs}: there is nothing to draw for --figure {options.figure}; leave it out")
     return figure
 
 
@@ -47,6 +47,7 @@ def main():
     parser.add_argument("--figure", default="", help=f"one of {', '.join(FIGURES)}")
     parser.add_argument("--case", action="append", default=[], help="this case; repeatable")
     parser.add_argument("--title", default="")
+    parser.add_argument("--name", default="", help="what messages call the input, where that is made of another file")
     options = parser.parse_args()
     try:
         axes.style()

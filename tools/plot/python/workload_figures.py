@@ -144,7 +144,7 @@ def cases(runs, title=""):
         workload_levels.draw_used(areas["used"], run, unit, longest.ended, **look_of_it)
         workload_levels.draw_waiting(areas["queue"], run, unit, longest.ended, **look_of_it)
     for key, label in (("used", "GPUs in use"), ("queue", "Jobs waiting")):
-        areas[key].set(ylabel=label, xlim=(0, max(longest.ended / unit, 1e-9)))
+        areas[key].set(ylabel=label, xlim=(0, longest.ended / unit))
         areas[key].yaxis.set_major_formatter(workload_levels.WHOLE)
     areas["used"].set_ylim(bottom=0)
     areas["used"].tick_params(labelbottom=False)
@@ -153,7 +153,8 @@ def cases(runs, title=""):
     workload_shares.draw_cases((areas["waits"], areas["slowdowns"]), runs, colours)
     for key, draw, having in bars:
         draw(areas[key], having)
-    areas["used"].legend(loc="lower left", bbox_to_anchor=(0, 1.01), borderaxespad=0, ncols=3, frameon=False)
+    if any(run.case for run in runs):
+        areas["used"].legend(loc="lower left", bbox_to_anchor=(0, 1.01), borderaxespad=0, ncols=3, frameon=False)
     return titled(figure, title)
 
 

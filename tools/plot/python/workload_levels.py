@@ -96,7 +96,7 @@ def draw(area, run):
     draw_used(area, run, unit, run.ended, color=USED, linewidth=1)
     line(area, *up(run), run.ended, unit, color="#555555", linewidth=0.9, linestyle=(0, (4, 2)))
     area.set_ylabel("GPUs in use", color=USED)
-    area.set(ylim=(0, 1.08 * max(run.gpus(), 1)), xlim=(0, max(run.ended / unit, 1e-9)), xlabel=f"Time ({name})")
+    area.set(ylim=(0, 1.08 * max(run.gpus(), 1)), xlim=(0, run.ended / unit), xlabel=f"Time ({name})")
     area.grid(axis="x", visible=False)
     area.yaxis.set_major_formatter(WHOLE)
     area.text(1, run.gpus(), " all that are up" if run.outages else " all", transform=area.get_yaxis_transform(), va="bottom",

@@ -17,7 +17,7 @@ def draw(area, run, classes):
     else:
         image = blended(run, classes)
         area.imshow(image, extent=(0, run.ended / length, len(run.node_gpus), 0), aspect="auto", interpolation="nearest")
-    area.set(ylim=(max(1, len(run.node_gpus)), 0), xlim=(0, max(run.ended / length, 1e-9)), ylabel="Node")
+    area.set(ylim=(max(1, len(run.node_gpus)), 0), xlim=(0, run.ended / length), ylabel="Node")
     area.yaxis.get_major_locator().set_params(integer=True)
     area.grid(visible=False)
     draw_domains(area, run)
@@ -46,7 +46,7 @@ def draw_bars(area, run, classes, length):
                 into.append(corners(stint.since / length, stint.until / length, first, last + 0.94))
                 continue
             for node in range(first, last + 1):
-                height = max(gpus, 0.5) / run.node_gpus[node]
+                height = (gpus or 0.5) / max(run.node_gpus[node], 1)  # what has cores alone is seen, too
                 bottom = lowest(filled, node, stint, height)
                 into.append(corners(stint.since / length, stint.until / length, node + 0.94 * bottom, node + 0.94 * (bottom + height)))
     for number, bars in by_class.items():

@@ -78,6 +78,11 @@ def counted(count, word):
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
+def shown(ended):
+    """Where nothing ever ran, a second is shown in which nothing does."""
+    return ended or 1.0
+
+
 def never(value):
     return math.inf if value is None else float(value)
 
@@ -96,7 +101,7 @@ def of_json(given):
     jobs = [Job(name, user, queue, gpus, submitted, never(started), never(ended), duration)
             for name, user, queue, gpus, submitted, started, ended, duration in rows]
     stints = [Stint(job, since, until, places) for job, since, until, places in given["stints"]]
-    return Run(case=given.get("case", ""), jobs=jobs, stints=stints, ended=given["ended"], node_gpus=given["nodes"]["gpus"],
+    return Run(case=given.get("case", ""), jobs=jobs, stints=stints, ended=shown(given["ended"]), node_gpus=given["nodes"]["gpus"],
                domains=given["nodes"]["domains"], tier=given["tier"], title=heading(given, jobs, given["nodes"]["gpus"]),
                outages=given["outages"], gpu_hours=given["gpu_hours"], lost=given["lost"],
                domain_hours=given["domain_hours"], trainings=given.get("trainings", []), data=given.get("data", []),
@@ -104,11 +109,11 @@ def of_json(given):
 
 
 def places_of(text):
-    """"0:8 1:8 3:4" as runs of nodes."""
+    """"0:8 1:8 3:0.46" as runs of nodes."""
     gpus = {}
     for place in text.split():
-        node, here = map(int, place.split(":"))
-        gpus[node] = gpus.get(node, 0) + here
+        node, _, here = place.partition(":")
+        gpus[int(node)] = gpus.get(int(node), 0) + float(here)
     places = []
     for node, here in sorted(gpus.items()):
         if places and places[-1][1] == node - 1 and places[-1][2] == here:
@@ -130,7 +135,7 @@ def of_rows(case, rows):
         if row.get("stall"):
             data.append({"job": number, "fetching": float(row["stall"]), "preparing": 0.0, "hits": float(row["hits"]),
                          "working": job.ended - job.started if math.isfinite(job.ended) else 0.0, "read": 1.0})
-    ended = max([job.ended for job in jobs if math.isfinite(job.ended)] + [job.submitted for job in jobs])
+    ended = shown(max([job.ended for job in jobs if math.isfinite(job.ended)] + [job.submitted for job in jobs]))
     for stint in stints:
         stint.until = max(stint.since, min(stint.until, ended))
     node_gpus = gpus_seen(stints)
@@ -146,7 +151,7 @@ def gpus_seen(stints):
         for first, last, gpus in stint.places:
             for node in range(first, last + 1):
                 most[node] = max(most.get(node, 1), gpus)
-    return [most.get(node, 1) for node in range(max(most, default=-1) + 1)]
+    return [math.ceil(most.get(node, 1)) for node in range(max(most, default=-1) + 1)]
 
 
 def runs_of_list(path):

@@ -67,8 +67,10 @@ def frame_of_slowdowns(area, most):
     area.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"))
 
 
-def nothing(area, words):
-    area.text(0.5, 0.5, words, transform=area.transAxes, ha="center", va="center", color="#555555")
+def nothing(area, words, level=None):
+    """In the middle, or below it where a line ends near it, at `level` of all."""
+    height = 0.25 if level is not None and abs(level - 0.5) < 0.15 else 0.5
+    area.text(0.5, height, words, transform=area.transAxes, ha="center", va="center", color="#555555")
 
 
 def submitted(run):
@@ -82,9 +84,16 @@ def words_of(jobs, values_of):
         return f"No job has {known}."
     if len(values) < len(jobs):
         return f"{len(jobs) - len(values):,} of {len(jobs):,} jobs have not {known}."
+    if max(values) <= (0 if values_of is waits else 1):
+        return "No job waited for its first start." if values_of is waits else "No job was slowed down."
     if max(values) <= 1:
-        return "No job waited." if values_of is waits else "No job was slowed down."
+        return "No job waited longer than a second for its first start."
     return ""
+
+
+def level_of(jobs, values_of):
+    """Where the line of all jobs ends."""
+    return len(values_of(jobs)) / max(len(jobs), 1)
 
 
 def draw(area, run, classes, values_of, frame_it):
@@ -97,7 +106,7 @@ def draw(area, run, classes, values_of, frame_it):
             of_class = [job for job, other in zip(run.jobs, classes.of_job) if other == number and job.submitted <= run.ended]
             line(area, of_class, values_of, right, color=classes.colour(number), linewidth=1.1)
     line(area, jobs, values_of, right, color="#111111", linewidth=1.6)
-    nothing(area, words_of(jobs, values_of))
+    nothing(area, words_of(jobs, values_of), level_of(jobs, values_of))
 
 
 def draw_waits(area, run, classes):
@@ -116,7 +125,7 @@ def draw_cases(areas, runs, colours):
             line(area, submitted(run), values_of, area.get_xlim()[1], color=colour, linewidth=thickness(place, len(runs)), label=run.case)
         words = {words_of(submitted(run), values_of) for run in runs}
         if len(words) == 1:
-            nothing(area, words.pop())
+            nothing(area, words.pop(), level_of(submitted(runs[0]), values_of))
 
 
 def thickness(place, count):
