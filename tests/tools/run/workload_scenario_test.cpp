@@ -57,7 +57,7 @@ TEST_CASE("what cannot work of a workload is refused with its place and what to 
   folder.write("rows.csv", "timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01,-5,1,1,a\nsoon,5,1,1,a\n");
   const std::string kueue = R"({"kind": "kueue", "cluster_queues": [{"name": "a", "nominal_quota": 4}]})";
   const std::vector<WrongWorkload> wrong = {
-      {on_star(R"({"jobs": [{"gpus": 5, "duration": "1h"}]})"), "job-too-large", "5 tasks of 1 GPU "},
+      {on_star(R"({"jobs": [{"gpus": 5, "duration": "1h"}]})"), "job-too-large", "5 tasks of 1 GPU, does"},
       {on_star(R"({"jobs": [{"gpus": 1, "duration": "1h", "gpu_types": ["H100"]}]})"), "job-too-large", "(H100)"},
       {on_star(R"({"jobs": [{"gpus": 1, "duration": "-1h"}]})"), "out-of-range", "at least 1 us"},
       {on_star(R"({"jobs": [{"gpus": 1}]})"), "missing-key", "duration"},
