@@ -85,6 +85,7 @@ void JobSimulation::pace(JobId job) {
 
 void JobSimulation::pace_anew() {
   for (const RunningJob& running : state_.running()) {
+    if (works_[running.job].has_failed) { continue; }
     works_[running.job].progress.advance(state_.now());
     pace(running.job);
   }

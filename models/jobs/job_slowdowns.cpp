@@ -68,6 +68,7 @@ void JobSimulation::pace_on(const std::vector<NodeId>& nodes) {
     return;
   }
   for (const JobId job : jobs_on(nodes)) {
+    if (works_[job].has_failed) { continue; }
     works_[job].progress.advance(state_.now());
     pace(job);
   }
