@@ -34,9 +34,7 @@ class KubernetesScheduler final : public Scheduler {
     kinds_ = kinds.size();
   }
 
-  void enqueue(JobId job, const ClusterState& state) override {
-    await_turn(job, incomplete_.erase(job) > 0, state);
-  }
+  void enqueue(JobId job, const ClusterState& state) override { await_turn(job, incomplete_.erase(job) > 0, state); }
   void ended(JobId job, const ClusterState& state) override {
     if (incomplete_.erase(job) > 0) { withdraw(job, state); }
     idle_timeouts_ = 0;

@@ -1,6 +1,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -82,6 +83,50 @@ void check_accounts(const JobsRun& run, const JobList& list, const NodeList& nod
   CHECK(used == doctest::Approx(all / 3'600));
   CHECK(used + hours.down + hours.idle == doctest::Approx(nodes.gpus() * seconds(run.ended) / 3'600));
 }
+
+/// All that jobs had is work at full speed, checkpoints, or lost to something that failed.
+void check_causes(const JobsRun& run, const JobList& list) {
+  double work = 0;
+  double had = 0;
+  WallTime incomplete;
+  for (const JobId job : list.jobs.ids()) {
+    const JobOutcome& outcome = run.outcomes[job];
+    work += static_cast<double>(gpu_milli_of(list.shape(job))) / Inventory::kWhole *
+            seconds(outcome.time.useful + outcome.time.writing);
+    had += outcome.gpu_seconds;
+    incomplete += outcome.time.incomplete;
+    if (outcome.state == JobState::completed) { CHECK(outcome.time.useful == list.jobs[job].duration); }
+  }
+  double lost = 0;
+  for (const FailureAccount& account : run.failures) { lost += account.lost_gpu_seconds; }
+  CHECK(incomplete > 0_wall_s);
+  CHECK(work + lost == doctest::Approx(had).epsilon(1e-9));
+}
+
+JobList random_gangs() {
+  std::mt19937_64 random(11);
+  std::vector<Gang> gangs;
+  for (int i = 0; i < 60; ++i) {
+    gangs.push_back(
+        {i * 400, 500 + static_cast<std::int64_t>(random() % 9'000), 1 + static_cast<std::uint32_t>(random() % 5),
+         static_cast<std::uint16_t>(random() % 2 == 0 ? 8 : 4), "", static_cast<std::int32_t>(random() % 3)});
+  }
+  return list_of(gangs);
+}
+
+JobsRules failing_often() {
+  JobsRules rules =
+      rules_of(Restart::lost_tasks, {{"node", What::node, "", {40'000_wall_s, Law::exponential, 1}, {3'000_wall_s}},
+                                     {"rack", What::rack, "", {150'000_wall_s, Law::exponential, 1}, {5'000_wall_s}, 2},
+                                     {"software", What::job, "", {30'000_wall_s, Law::exponential, 1}, {}}});
+  rules.failures.detection = {200_wall_s};
+  rules.restart_overhead = 50_wall_s;
+  rules.checkpoints = {CheckpointRules::Rule::fixed, 600_wall_s, 20_wall_s, 30_wall_s};
+  return rules;
+}
+
+const std::vector<std::pair<std::string, std::string>> kSchedulers = {
+    {"volcano", "{}"}, {"volcano", kWithoutDrf}, {"kubernetes", "{}"}, {"kubernetes", R"({"gang_timeout": "10min"})"}};
 
 }  // namespace
 
@@ -194,47 +239,34 @@ TEST_CASE("a job without tasks can be given up, run into its limit, or wait for 
 }
 
 TEST_CASE("whatever fails, every GPU second is work or has its cause, and no job has more than its tasks") {
-  std::mt19937_64 random(11);
-  std::vector<Gang> gangs;
-  for (int i = 0; i < 60; ++i) {
-    gangs.push_back(
-        {i * 400, 500 + static_cast<std::int64_t>(random() % 9'000), 1 + static_cast<std::uint32_t>(random() % 5),
-         static_cast<std::uint16_t>(random() % 2 == 0 ? 8 : 4), "", static_cast<std::int32_t>(random() % 3)});
-  }
-  const JobList list = list_of(gangs);
+  const JobList list = random_gangs();
   const NodeList nodes = equal_nodes(6, 8);
-  JobsRules rules =
-      rules_of(Restart::lost_tasks, {{"node", What::node, "", {40'000_wall_s, Law::exponential, 1}, {3'000_wall_s}},
-                                     {"rack", What::rack, "", {150'000_wall_s, Law::exponential, 1}, {5'000_wall_s}, 2},
-                                     {"software", What::job, "", {30'000_wall_s, Law::exponential, 1}, {}}});
-  rules.failures.detection = {200_wall_s};
-  rules.restart_overhead = 50_wall_s;
-  rules.checkpoints = {CheckpointRules::Rule::fixed, 600_wall_s, 20_wall_s, 30_wall_s};
-  for (const auto& [scheduler, keys] :
-       std::vector<std::pair<std::string, std::string>>{{"volcano", "{}"},
-                                                        {"volcano", kWithoutDrf},
-                                                        {"kubernetes", "{}"},
-                                                        {"kubernetes", R"({"gang_timeout": "10min"})"}}) {
+  for (const auto& [scheduler, keys] : kSchedulers) {
     CAPTURE(scheduler);
     CAPTURE(keys);
-    const JobsRun run = run_of(list, nodes, scheduler, keys, "best_fit", rules);
+    const JobsRun run = run_of(list, nodes, scheduler, keys, "best_fit", failing_often());
     check_accounts(run, list, nodes);
-    double work = 0;
-    double had = 0;
-    double incomplete = 0;
-    for (const JobId job : list.jobs.ids()) {
-      const JobOutcome& outcome = run.outcomes[job];
-      work += static_cast<double>(gpu_milli_of(list.shape(job))) / Inventory::kWhole *
-              seconds(outcome.time.useful + outcome.time.writing);
-      had += outcome.gpu_seconds;
-      incomplete += seconds(outcome.time.incomplete);
-      if (outcome.state == JobState::completed) { CHECK(outcome.time.useful == list.jobs[job].duration); }
-    }
-    double lost = 0;
-    for (const FailureAccount& account : run.failures) { lost += account.lost_gpu_seconds; }
-    CHECK(incomplete > 0);
-    CHECK(work + lost == doctest::Approx(had).epsilon(1e-9));
-    const JobsRun again = run_of(list, nodes, scheduler, keys, "best_fit", rules);
+    check_causes(run, list);
+    const JobsRun again = run_of(list, nodes, scheduler, keys, "best_fit", failing_often());
     for (const JobId job : list.jobs.ids()) { CHECK(again.outcomes[job].ended == run.outcomes[job].ended); }
+  }
+}
+
+TEST_CASE("tasks alone leave nodes that are found to be slow, and what that costs has its cause, too") {
+  const JobList list = random_gangs();
+  JobsRules rules = failing_often();
+  FailureSource slow{"slow", What::node, "", {15'000_wall_s, Law::exponential, 1}, {2'000_wall_s}};
+  slow.speed = Ratio{1, 2};
+  rules.failures.sources.push_back(slow);
+  rules.failures.checks = {300_wall_s, {1, 2}, HealthChecks::Found::move};
+  for (const auto& [scheduler, keys] : kSchedulers) {
+    CAPTURE(scheduler);
+    CAPTURE(keys);
+    const JobsRun run = run_of(list, equal_nodes(6, 8), scheduler, keys, "best_fit", rules);
+    check_causes(run, list);
+    WallTime slowed;
+    for (const JobOutcome& outcome : run.outcomes) { slowed += outcome.time.slowed; }
+    CHECK(slowed > 0_wall_s);
+    CHECK(run.failures[3].lost_gpu_seconds > 4 * seconds(slowed));
   }
 }

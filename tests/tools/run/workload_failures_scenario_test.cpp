@@ -73,7 +73,7 @@ TEST_CASE("what cannot work of failures is refused") {
       {failing(R"("between": "1d")", R"(, "restart": "lost_tasks")"), "not-simulated", "'fifo' places whole jobs"},
       {failing(R"("between": "1d")", R"(, "restart": "lost_tasks")"), "not-simulated", "'kubernetes' or 'volcano'"},
       {an_hour_and(R"("scheduler": "slurm", "failures": {"sources": [{"between": "1d"}], "restart": "lost_tasks"})"),
-       "not-simulated", "'kueue' places whole jobs"},
+       "not-simulated", "'slurm' places whole jobs"},
       {an_hour_and(R"("scheduler": "volcano", "failures": {"sources": [{"between": "1d"}], "restart": "lost_tasks"},
                       "checkpoints": {"interval": "1h", "memory": {"interval": "1min"}})"),
        "not-simulated", "in memory"},
