@@ -113,6 +113,24 @@ std::optional<std::uint32_t> kube_memory_mib(std::string_view text) {
   return rounded_up(bytes ? std::optional(*bytes / 1048576) : std::nullopt);
 }
 
+namespace {
+
+/// Of GPUs Kubernetes takes a request and a limit only where they are equal: nobody has a part of what was promised.
+void check_gpu_limits(const YAML::Node& requests, const YAML::Node& limits, KubeNotes& notes) {
+  for (const auto& each : requests) {
+    const std::string& name = each.first.Scalar();
+    if (!is_gpu(name) || !limits[name]) { continue; }
+    const auto asked = whole_number_of(each.second.IsScalar() ? each.second.Scalar() : "");
+    const auto limit = whole_number_of(kube_text(limits, name.c_str()));
+    if (!asked || !limit || *asked == *limit) { continue; }
+    notes.problem(each.first, "conflict",
+                  fmt::format("{} of \"{}\" are asked for, and {} its limit", *asked, name, *limit),
+                  "Kubernetes takes GPUs only with a limit that is what is asked for");
+  }
+}
+
+}  // namespace
+
 Demand kube_demand_of(const YAML::Node& resources, KubeNotes& notes) {
   Demand demand;
   if (!resources || !resources.IsMap()) { return demand; }
@@ -120,10 +138,13 @@ Demand kube_demand_of(const YAML::Node& resources, KubeNotes& notes) {
   const YAML::Node requests = resources["requests"];
   const YAML::Node limits = resources["limits"];
   const bool asks = requests && requests.IsMap();
+  notes.unique_keys(requests);
+  notes.unique_keys(limits);
   if (asks) {
     for (const auto& each : requests) { add_resource(each.first, each.second, demand, notes); }
   }
   if (!limits || !limits.IsMap()) { return demand; }
+  if (asks) { check_gpu_limits(requests, limits, notes); }
   for (const auto& each : limits) {  // a limit alone is a request, too
     if (!asks || !requests[each.first.Scalar()]) { add_resource(each.first, each.second, demand, notes); }
   }
