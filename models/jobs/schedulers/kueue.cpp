@@ -222,6 +222,16 @@ struct Kueue final : SchedulerKind {
       "ClusterQueues of Kueue: jobs are admitted by quotas of GPUs, borrowed within cohorts, and start where they fit";
   std::vector<ClusterQueue> queues;
 
+  static void check(Fields& fields, const ClusterQueue& queue) {
+    if (!fields.ok() || !queue.cohort.empty()) { return; }
+    const auto refuse = [&](std::string_view key) {
+      fields.problem(key, "no-effect", "only queues of a cohort lend each other what they do not use",
+                     R"(leave it out, or write "cohort")");
+    };
+    if (queue.borrowing_limit) { refuse("borrowing_limit"); }
+    if (queue.reclaim_within_cohort != Preempt::never) { refuse("reclaim_within_cohort"); }
+  }
+
   void visit(Fields& fields) override {
     fields.required_list("cluster_queues", queues, "Quotas of the jobs' queues", [](Fields& f, ClusterQueue& queue) {
       f.required("name", queue.name, "The queue of its jobs");
@@ -235,7 +245,14 @@ struct Kueue final : SchedulerKind {
       f.optional("reclaim_within_cohort", queue.reclaim_within_cohort,
                  "Of queues that borrow, a job within its quota takes that of",
                  {{"never", Preempt::never}, {"lower_priority", Preempt::lower_priority}, {"any", Preempt::any}});
+      check(f, queue);
     });
+    std::set<std::string> names;
+    for (const ClusterQueue& queue : queues) {
+      if (names.insert(queue.name).second || !fields.ok()) { continue; }
+      fields.problem("cluster_queues", "conflict", fmt::format("there are two queues '{}'", queue.name),
+                     "name each differently");
+    }
   }
   Mistake refusal(const JobList& jobs) const override {
     std::vector<std::string> known;

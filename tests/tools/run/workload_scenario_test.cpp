@@ -94,7 +94,7 @@ TEST_CASE("what cannot work of a workload is refused with its place and what to 
   const Folder folder;
   folder.write("short.csv", "timestamp,duration,num_gpus\n2017-10-01 00:00:00,5,1\n");
   folder.write("rows.csv", "timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01,-5,1,1,a\nsoon,5,1,1,a\n");
-  const std::string kueue = R"({"kind": "kueue", "cluster_queues": [{"name": "a", "nominal_quota": 4}]})";
+  folder.write("queue.csv", "timestamp,duration,num_gpus,gpu_time,cluster\n2017-10-01,5,1,1,a\n2017-10-01,5,1,1,a\n");
   const std::vector<Wrong> wrong = {
       {on_star(R"({"jobs": [{"gpus": 5, "duration": "1h"}]})"), "job-too-large", "5 tasks of 1 GPU "},
       {on_star(R"({"jobs": [{"gpus": 1, "duration": "1h", "gpu_types": ["H100"]}]})"), "job-too-large", "(H100)"},
@@ -103,19 +103,17 @@ TEST_CASE("what cannot work of a workload is refused with its place and what to 
       {on_star(R"({"jobs": [{"gpus": 1, "tasks": [{"gpus": 1}], "duration": "1h"}]})"), "conflict", "either"},
       {on_star(R"({"jobs": [{"duration": "1h"}]})"), "conflict", "either"},
       {on_star(R"({"jobs": [{"tasks": [{"gpus": 2, "gpu_milli": 500}], "duration": "1h"}]})"), "conflict", "shares"},
+      {on_star(R"({"jobs": [{"tasks": [{"gpus": 1, "gpu_milli": 500}], "duration": "1h"}]})"), "conflict", "shares"},
       {on_star(R"({"scheduler": "fifo"})"), "missing-key", "arrivals"},
       {on_star(R"({"jobs": {"file": "none.csv", "format": "sia"}})"), "no-log", "none.csv"},
       {on_star(R"({"jobs": {"file": "short.csv", "format": "sia"}})"), "missing-column", "cluster"},
       {on_star(R"({"jobs": {"file": "rows.csv", "format": "sia"}})"), "no-jobs", "duration is no number"},
+      {on_star(R"({"jobs": {"file": "queue.csv", "format": "sia", "queues": ["b"]}})"), "no-jobs", "there are: a"},
       {on_star(R"({"jobs": {"file": "rows.csv", "format": "sia", "from": "soon"}})"), "wrong-type", "no date"},
       {an_hour_and(R"("scheduler": "moon")"), "unknown-name", "fifo"},
       {an_hour_and(R"("scheduler": "kueue")"), "missing-key", "cluster_queues"},
-      {an_hour_and(R"("scheduler": )" + kueue), "no-such-queue", "cluster_queues are a"},
       {an_hour_and(R"("scheduler": {"kind": "fifo", "bakfill": "none"})"), "unknown-key", "backfill"},
       {an_hour_and(R"("scheduler": "volcano", "placement": "spread")"), "no-effect", "'volcano' says itself"},
-      {on_star(R"({"jobs": [{"gpus": 1, "duration": "1h", "queue": "b"}], "scheduler":
-               {"kind": "volcano", "queues": [{"name": "a"}]}})"),
-       "no-such-queue", "default and a"},
       {an_hour_and(R"("failures": {"sources": [{"between": "0s"}]})"), "out-of-range", "between"},
       {an_hour_and(R"("failures": {"sources": [{"what": "tier", "between": "1d"}]})"), "conflict", "leaf"},
       {an_hour_and(R"("failures": {"sources": [{"what": "tier", "tier": "moon", "between": "1d"}]})"), "no-tier",
@@ -128,6 +126,8 @@ TEST_CASE("what cannot work of a workload is refused with its place and what to 
        "job-too-large", "1 of which stand by"},
       {an_hour_and(R"("checkpoints": {"rule": "fixed"})"), "conflict", "interval"},
       {an_hour_and(R"("checkpoints": {"rule": "daly"})"), "missing-key", "write"},
+      {an_hour_and(R"("checkpoints": {"rule": "daly", "write": "1s"})"), "no-effect", "nothing fails"},
+      {an_hour_and(R"("checkpoints": {"interval": "0s"})"), "out-of-range", "interval"},
       {an_hour_and(R"("checkpoints": {"interval": "1h", "persist": "2h"})"), "conflict", "persist"},
       {an_hour_and(R"("placement": {"kind": "topology", "mode": "required", "highest_tier": 9})"), "no-tier", "leaf"},
   };
@@ -139,6 +139,8 @@ TEST_CASE("what cannot work of failures is refused") {
   const std::vector<Wrong> wrong = {
       {failing(R"("between": "1d", "what": "rack")"), "conflict", "number of nodes"},
       {failing(R"("between": "1d", "nodes": 2)"), "conflict", "a rack"},
+      {failing(R"("between": "1d", "what": "rack", "nodes": 5)"), "out-of-range", "5 nodes, and the cluster 4 nodes"},
+      {saving(R"("interval": "1h", "memory": {"interval": "1min", "copies": 3})"), "no-effect", "more than 2 nodes"},
       {failing(R"("between": "1d", "speed": 1)"), "out-of-range", "speed"},
       {failing(R"("between": "1d", "what": "nic", "speed": 0.5, "communication": 0.5)"), "conflict", "leave out"},
       {failing(R"("between": "1d", "communication": 0.5)"), "conflict", "only NICs"},
@@ -296,11 +298,29 @@ TEST_CASE("slices of GPUs: as many run at once as a GPU can be split into, and w
                 {{on_a100(R"({"mig": "1g.5gb"})"), "no-slice", "1g.10gb, 1g.20gb"},
                  {on_a100(R"({"mig": "1g.10gb", "gpu_milli": 100})"), "conflict", "gpu_milli"},
                  {on_a100(R"({"mig": "1g.10gb", "gpus": 2})"), "conflict", "no others"},
+                 {on_a100(R"({"mig": "1g.10gb", "gpus": 1})"), "conflict", "no others"},
                  {on_star(R"({"jobs": [{"tasks": [{"mig": "1g.10gb"}], "duration": "1h"}]})"), "no-slice", "GPU: none"},
                  {R"({"cluster": {"node": "DGX-A100"}, "workload": {
               "jobs": [{"duration": "1h", "tasks": [{"mig": "1g.10gb"}]}],
               "scheduler": {"kind": "volcano", "actions": ["enqueue", "allocate", "preempt"]}}})",
                   "not-simulated", "slices"}});
+}
+
+TEST_CASE("the list of jobs names each node once, with what all tasks of a job have there") {
+  const Folder folder;
+  const std::string list = folder.path("jobs.csv");
+  const auto nodes_of = [&](const std::string& tasks) {
+    results_of(
+        folder,
+        R"({"cluster": {"node": "DGX-A100"}, "workload": {"jobs": [{"duration": "1h", "tasks": [)" + tasks + "]}]}}",
+        {"--per-job", list});
+    const std::string lines = read_text_file(list);
+    const std::size_t at = lines.find(",3600,1,") + 8;
+    return lines.substr(at, lines.find(',', at) - at);
+  };
+  CHECK(nodes_of(R"({"gpus": 3}, {"gpus": 2})") == "0:5");
+  CHECK(nodes_of(R"({"gpu_milli": 460})") == "0:0.46");
+  CHECK(nodes_of(R"({"count": 16, "mig": "3g.40gb"})") == "0:8");
 }
 
 TEST_CASE("nodes of several kinds: jobs get the GPUs that they may have, and are as fast as the slowest of them") {
