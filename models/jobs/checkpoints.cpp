@@ -59,7 +59,8 @@ void visit(Fields& fields, CheckpointRules& rules) {
                    {"young", Rule::young},
                    {"daly", Rule::daly},
                    {"optimal", Rule::optimal}});
-  fields.optional("interval", rules.interval, "Work between two of them, of a fixed rule");
+  fields.optional_or("interval", rules.interval, WallTime{}, "Work between two of them, of a fixed rule",
+                     {WallTime{1}});
   fields.optional("write", rules.write, "A job stands still so long for each");
   fields.optional("persist", rules.persist, "Beside its work, until it can be used");
   fields.optional_or("storage", rules.storage, std::string(),

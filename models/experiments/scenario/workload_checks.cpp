@@ -86,6 +86,13 @@ void check_failures(const WorkloadConfig& workload, Problems& problems) {
     problems.add({"no-tier", fmt::format("the cluster has no tier '{}' that could fail", source.tier), workload.place,
                   tiers.empty() ? "it has none" : "it has " + enumeration(tiers)});
   }
+  for (const FailureSource& source : failures.sources) {
+    if (source.nodes <= workload.nodes->count()) { continue; }
+    problems.add({"out-of-range",
+                  fmt::format("a rack has {}, and the cluster {}", counted(source.nodes, "node"),
+                              counted(workload.nodes->count(), "node")),
+                  workload.place, "make \"nodes\" of the source smaller"});
+  }
   if (failures.spares >= workload.nodes->count()) {
     problems.add(
         {"out-of-range",
@@ -126,6 +133,35 @@ void check_lost_tasks(const WorkloadConfig& workload, Problems& problems) {
                   "what nodes have in memory is not known of jobs that wait for places of tasks that they have lost",
                   workload.place, R"(leave out "memory" of "checkpoints", or "restart": "lost_tasks")"});
   }
+}
+
+std::uint32_t tasks_of(const Shape& shape) {
+  std::uint32_t tasks = 0;
+  for (const TaskGroup& group : shape) { tasks += group.tasks; }
+  return tasks;
+}
+
+/// Whether what checkpoints are for is there: failures, and nodes for copies.
+void check_checkpoints(const WorkloadConfig& workload, Problems& problems) {
+  using Rule = CheckpointRules::Rule;
+  const CheckpointRules& rules = workload.rules.checkpoints;
+  const bool computed = rules.rule != Rule::none && rules.rule != Rule::fixed;
+  if (computed && workload.rules.failures.sources.empty()) {
+    problems.add({"no-effect", "how often checkpoints are written follows from failures, and nothing fails",
+                  workload.place, R"(write "failures", or an "interval" in place of the "rule")"});
+  }
+  if (!rules.memory) { return; }
+  constexpr std::uint32_t kDefault = 2;  // of copies, which is right for jobs on one node, too
+  std::uint32_t most = kDefault;
+  for (const Job& job : workload.jobs->jobs) {
+    const std::uint32_t tasks = std::max(tasks_of(workload.jobs->shape(job.shape)), job.most_gpus);
+    most = std::max(most, std::min(tasks, workload.nodes->count()));
+  }
+  if (rules.memory->copies <= most) { return; }
+  problems.add({"no-effect",
+                fmt::format("{} copies are on different nodes of a job, and no job has more than {}",
+                            rules.memory->copies, counted(most, "node")),
+                workload.place, fmt::format("make \"copies\" of \"memory\" {} or less", most)});
 }
 
 void check_retries(const WorkloadJobKind& job, const WorkloadConfig& workload, Problems& problems) {
@@ -170,6 +206,7 @@ void check(const WorkloadConfig& workload, Problems& problems) {
   check_failures(workload, problems);
   check_shrinking(workload, problems);
   check_lost_tasks(workload, problems);
+  check_checkpoints(workload, problems);
   check_dependencies(workload, problems);
   check_measured(workload, problems);
   for (const WorkloadJob& job : workload.written) { check_retries(job, workload, problems); }
@@ -182,10 +219,8 @@ void check(const WorkloadConfig& workload, Problems& problems) {
   } catch (const ScenarioError& error) {
     for (const Problem& problem : error.problems()) { problems.add(problem); }
   }
-  const SchedulerKind& scheduler = *workload.scheduler;
-  for (const Mistake& mistake : {scheduler.refusal(*workload.jobs), scheduler.nodes_refusal(*workload.nodes)}) {
-    if (!mistake.message.empty()) { problems.add({mistake.code, mistake.message, place_of(workload), mistake.hint}); }
-  }
+  const Mistake mistake = workload.scheduler->refusal(*workload.jobs, *workload.nodes);
+  if (!mistake.message.empty()) { problems.add({mistake.code, mistake.message, place_of(workload), mistake.hint}); }
 }
 
 }  // namespace athanor

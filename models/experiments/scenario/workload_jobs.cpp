@@ -9,7 +9,8 @@ namespace {
 
 void visit(Fields& fields, WorkloadTasks& tasks) {
   fields.optional("count", tasks.count, "How many are alike", {1, 1'000'000});
-  fields.optional("gpus", tasks.gpus, "Whole GPUs of each", {0, GpuSet::kMost});
+  fields.optional_or("gpus", tasks.gpus, std::uint16_t{1}, "Whole GPUs of each; absent: 1, or what it shares",
+                     {0, GpuSet::kMost});
   fields.optional("gpu_milli", tasks.gpu_milli, "Thousandths of one GPU that each shares, in place of whole ones",
                   {1, 999});
   fields.optional_or("mig", tasks.mig, std::string(),
@@ -17,6 +18,10 @@ void visit(Fields& fields, WorkloadTasks& tasks) {
   fields.optional("cpu_milli", tasks.cpu_milli, "Thousandths of a core of each");
   fields.optional("memory", tasks.memory, "Of the node, of each");
   fields.optional("nics", tasks.nics, "NICs that each has to itself");
+  const bool shares = tasks.gpu_milli || !tasks.mig.empty();
+  if (fields.ok() && fields.has("gpus") && shares && tasks.gpus > 0) {
+    fields.problem("gpus", "conflict", "a task that shares a GPU has no others", "leave out \"gpus\"");
+  }
 }
 
 void visit_speeds(Fields& fields, std::map<std::string, Ratio>& speeds) {
@@ -57,9 +62,6 @@ void visit_kind(Fields& fields, WorkloadJobKind& job) {
     fields.problem("", "conflict", "a job has either \"gpus\" or \"tasks\"", R"(as in "gpus": 8)");
   }
   for (const WorkloadTasks& tasks : job.tasks) {
-    if ((tasks.gpu_milli || !tasks.mig.empty()) && tasks.gpus > 1) {
-      fields.problem("tasks", "conflict", "a task that shares a GPU has no others", "leave out \"gpus\"");
-    }
     if (tasks.gpu_milli && !tasks.mig.empty()) {
       fields.problem("tasks", "conflict", "a task has a slice of a GPU, or shares it as it is",
                      R"(leave out "gpu_milli" or "mig")");

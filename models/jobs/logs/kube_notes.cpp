@@ -1,6 +1,7 @@
 #include "models/jobs/logs/kube_notes.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/core.h>
 #include <yaml-cpp/yaml.h>
@@ -15,11 +16,26 @@ SourceLocation KubeNotes::place(const YAML::Node& node) const {
 }
 
 void KubeNotes::problem(const YAML::Node& node, std::string code, std::string message, std::string hint) {
-  problems_.push_back({std::move(code), std::move(message), place(node), std::move(hint)});
+  problem(place(node), std::move(code), std::move(message), std::move(hint));
+}
+
+void KubeNotes::problem(SourceLocation place, std::string code, std::string message, std::string hint) {
+  problems_.push_back({std::move(code), std::move(message), std::move(place), std::move(hint)});
+}
+
+void KubeNotes::unique_keys(const YAML::Node& map) {
+  if (!map || !map.IsMap()) { return; }
+  std::set<std::string> seen;
+  for (const auto& member : map) {
+    const std::string& key = member.first.Scalar();
+    if (seen.insert(key).second) { continue; }
+    problem(member.first, "duplicate-key", fmt::format("\"{}\" is there twice", key), "leave one of them out");
+  }
 }
 
 void KubeNotes::known_keys(const YAML::Node& map, std::string_view of, std::initializer_list<std::string_view> known) {
   if (!map || !map.IsMap()) { return; }
+  unique_keys(map);
   for (const auto& member : map) {
     const std::string& key = member.first.Scalar();
     if (std::find(known.begin(), known.end(), key) != known.end()) { continue; }

@@ -22,7 +22,10 @@ class KubeNotes {
   JobLog& log() { return log_; }
   SourceLocation place(const YAML::Node& node) const;
   void problem(const YAML::Node& node, std::string code, std::string message, std::string hint);
-  /// The keys of a map that are not `known` have no effect, and the log is told.
+  void problem(SourceLocation place, std::string code, std::string message, std::string hint);
+  /// A key that a map has twice is a problem.
+  void unique_keys(const YAML::Node& map);
+  /// The keys of a map that are not `known` have no effect, and the log is told; as unique_keys().
   void known_keys(const YAML::Node& map, std::string_view of, std::initializer_list<std::string_view> known);
   bool ok() const { return problems_.empty(); }
   /// Throws ScenarioError with all problems.

@@ -254,7 +254,8 @@ void KubeObjects::read_pod_group(const YAML::Node& object, KubeJob& job) {
 void KubeObjects::add_pods(const YAML::Node& holder, std::uint32_t count, KubeJob& job) {
   const YAML::Node pods = child(holder, "template");
   if (!pods) {
-    notes_.problem(holder, "missing-key", "there is no \"template\" of its pods", "");
+    const SourceLocation place = holder && holder.IsDefined() ? notes_.place(holder) : job.place;
+    notes_.problem(place, "missing-key", "there is no \"template\" of its pods", "it stands in \"spec\"");
     return;
   }
   const YAML::Node pod = child(pods, "spec");

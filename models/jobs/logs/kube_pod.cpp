@@ -121,16 +121,33 @@ void add_resource(const YAML::Node& key, const YAML::Node& value, Request& reque
   }
 }
 
+/// Of GPUs Kubernetes takes a request and a limit only where they are equal: nobody has a part of what was promised.
+void check_gpu_limits(const YAML::Node& requests, const YAML::Node& limits, KubeNotes& notes) {
+  for (const auto& each : requests) {
+    const std::string& name = each.first.Scalar();
+    if (!is_gpu(name) || !limits[name]) { continue; }
+    const auto asked = whole_number_of(each.second.IsScalar() ? each.second.Scalar() : "");
+    const auto limit = whole_number_of(kube_text(limits, name.c_str()));
+    if (!asked || !limit || *asked == *limit) { continue; }
+    notes.problem(each.first, "conflict",
+                  fmt::format("{} of \"{}\" are asked for, and {} its limit", *asked, name, *limit),
+                  "Kubernetes takes GPUs only with a limit that is what is asked for");
+  }
+}
+
 void add_resources(const YAML::Node& resources, Request& request, KubeNotes& notes) {
   if (!resources || !resources.IsMap()) { return; }
   notes.known_keys(resources, "resources", {"requests", "limits"});
   const YAML::Node requests = resources["requests"];
   const YAML::Node limits = resources["limits"];
   const bool asks = requests && requests.IsMap();
+  notes.unique_keys(requests);
+  notes.unique_keys(limits);
   if (asks) {
     for (const auto& each : requests) { add_resource(each.first, each.second, request, notes); }
   }
   if (!limits || !limits.IsMap()) { return; }
+  if (asks) { check_gpu_limits(requests, limits, notes); }
   for (const auto& each : limits) {  // a limit alone is a request, too
     if (!asks || !requests[each.first.Scalar()]) { add_resource(each.first, each.second, request, notes); }
   }

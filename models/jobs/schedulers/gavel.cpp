@@ -1,3 +1,8 @@
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include <fmt/core.h>
 
 #include "models/jobs/schedulers/entry.hpp"
@@ -20,13 +25,35 @@ struct Gavel final : SchedulerKind {
     fields.optional("round", settings.round, "It decides at multiples of this",
                     {WallTime{1'000'000}, WallTime{86'400'000'000}});
   }
-  Mistake refusal(const JobList& jobs) const override {
+  /// The most GPUs of one type that a job may have.
+  static std::uint64_t most_of_one_type(const std::vector<std::string>& wanted, const NodeList& nodes) {
+    std::vector<std::uint64_t> gpus(nodes.gpu_types.size());
+    for (const Node& node : nodes.nodes) { gpus[node.gpu_type] += node.gpus; }
+    std::uint64_t most = 0;
+    for (std::size_t type = 0; type < gpus.size(); ++type) {
+      const bool may = wanted.empty() || std::find(wanted.begin(), wanted.end(), nodes.gpu_types[type]) != wanted.end();
+      if (may) { most = std::max(most, gpus[type]); }
+    }
+    return most;
+  }
+  Mistake refusal(const JobList& jobs, const NodeList& nodes) const override {
+    std::vector<bool> known(jobs.shapes());
     for (const JobId id : jobs.jobs.ids()) {
+      if (known[jobs.jobs[id].shape.value]) { continue; }
+      known[jobs.jobs[id].shape.value] = true;
       for (const TaskGroup& group : jobs.shape(id)) {
         if (group.each.gpus > 0 && group.each.gpu_milli == 0) { continue; }
         return {"not-simulated",
                 fmt::format("'gavel' shares out whole GPUs, and a task of {} has none", jobs.title(id)),
                 "give all tasks whole GPUs, or choose another scheduler"};
+      }
+      const std::uint64_t gpus = gpu_milli_of(jobs.shape(id)) / Inventory::kWhole;
+      const std::uint64_t most = most_of_one_type(jobs.gpu_types(jobs.shape(id).front().each.gpu_types), nodes);
+      if (gpus > most) {
+        return {"job-too-large",
+                fmt::format("'gavel' gives a job GPUs of one type, and {} has {}, of which no type has more than {}",
+                            jobs.title(id), gpus, most),
+                "make the job smaller, or choose another scheduler"};
       }
     }
     return {};

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,9 +42,32 @@ struct Kueue final : SchedulerKind {
   void visit(Fields& fields) override {
     fields.required_list("cluster_queues", queues, "Quotas of the jobs' queues",
                          [](Fields& f, KueueQueue& queue) { athanor::visit(f, queue); });
+    std::set<std::string> names;
+    for (const KueueQueue& queue : queues) {
+      if (names.insert(queue.name).second || !fields.ok()) { continue; }
+      fields.problem("cluster_queues", "conflict", fmt::format("there are two queues '{}'", queue.name),
+                     "name each differently");
+    }
   }
 
-  Mistake refusal(const JobList& jobs) const override {
+  /// Of a flavor that no node has.
+  Mistake flavor_mistake(const NodeList& nodes) const {
+    for (const KueueQueue& queue : queues) {
+      for (const KueueFlavor& flavor : queue.flavors) {
+        for (const std::string& type : flavor.gpu_types) {
+          if (std::find(nodes.gpu_types.begin(), nodes.gpu_types.end(), type) != nodes.gpu_types.end()) { continue; }
+          return {
+              "no-type",
+              fmt::format("no node has GPUs of the type '{}', of which the queue '{}' has a flavor", type, queue.name),
+              "nodes have " + enumeration(nodes.gpu_types)};
+        }
+      }
+    }
+    return {};
+  }
+
+  Mistake refusal(const JobList& jobs, const NodeList& nodes) const override {
+    if (Mistake mistake = flavor_mistake(nodes); !mistake.message.empty()) { return mistake; }
     std::vector<std::string> known;
     for (const auto& queue : queues) { known.push_back(queue.name); }
     for (const JobId id : jobs.jobs.ids()) {
@@ -61,21 +85,6 @@ struct Kueue final : SchedulerKind {
                 fmt::format("{} wants GPUs of the type {}, and no flavor of its queue '{}' has them", jobs.title(id),
                             joined(types, " or "), name),
                 "add a flavor, or put it into another queue"};
-      }
-    }
-    return {};
-  }
-
-  Mistake nodes_refusal(const NodeList& nodes) const override {
-    for (const KueueQueue& queue : queues) {
-      for (const KueueFlavor& flavor : queue.flavors) {
-        for (const std::string& type : flavor.gpu_types) {
-          if (std::find(nodes.gpu_types.begin(), nodes.gpu_types.end(), type) != nodes.gpu_types.end()) { continue; }
-          return {
-              "no-type",
-              fmt::format("no node has GPUs of the type '{}', of which the queue '{}' has a flavor", type, queue.name),
-              "nodes have " + enumeration(nodes.gpu_types)};
-        }
       }
     }
     return {};

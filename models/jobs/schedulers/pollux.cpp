@@ -85,7 +85,9 @@ struct Pollux final : SchedulerKind {
     fields.optional("keep_apart", settings.rules.keep_apart, "No node hosts two jobs that span nodes");
     fields.optional("seed", settings.seed, "Of its search");
   }
-  Mistake refusal(const JobList& jobs) const override { return elastic_refusal(jobs, kName); }
+  Mistake refusal(const JobList& jobs, const NodeList& /*nodes*/) const override {
+    return elastic_refusal(jobs, kName);
+  }
   bool places_jobs() const override { return true; }
   bool resizes_jobs() const override { return true; }
   std::unique_ptr<Scheduler> make(const JobList& jobs, const NodeList& /*nodes*/) const override {

@@ -50,10 +50,8 @@ class SchedulerKind {
   virtual ~SchedulerKind() = default;
   /// Declares the keys of its object.
   virtual void visit(Fields& /*fields*/) {}
-  /// What it cannot do with these jobs, without a place; no message: nothing.
-  virtual Mistake refusal(const JobList& /*jobs*/) const { return {}; }
-  /// What it cannot do with these nodes, likewise.
-  virtual Mistake nodes_refusal(const NodeList& /*nodes*/) const { return {}; }
+  /// What it cannot do with these jobs on these nodes, without a place; no message: nothing.
+  virtual Mistake refusal(const JobList& /*jobs*/, const NodeList& /*nodes*/) const { return {}; }
   /// It says where jobs run, too, and asks no placement.
   virtual bool places_jobs() const { return false; }
   /// It gives elastic jobs other numbers of GPUs than their shapes have.

@@ -116,7 +116,9 @@ struct Sia final : SchedulerKind {
                     {Ratio{-10, 1}, Ratio{-1, 100}});
     fields.optional("without", settings.without, "What a job without GPUs costs", {Ratio{1, 100}, Ratio{1000, 1}});
   }
-  Mistake refusal(const JobList& jobs) const override { return elastic_refusal(jobs, kName, true); }
+  Mistake refusal(const JobList& jobs, const NodeList& /*nodes*/) const override {
+    return elastic_refusal(jobs, kName, true);
+  }
   bool places_jobs() const override { return true; }
   bool resizes_jobs() const override { return true; }
   std::unique_ptr<Scheduler> make(const JobList& jobs, const NodeList& nodes) const override {

@@ -1,14 +1,19 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include <fmt/core.h>
 
 #include "models/jobs/schedulers/entry.hpp"
 #include "models/jobs/schedulers/fair_share.hpp"
 #include "models/jobs/schedulers/ordered_scheduler.hpp"
 #include "models/jobs/schedulers/preemption.hpp"
 #include "sim/config/fields.hpp"
+#include "sim/words.hpp"
 
 namespace athanor {
 
@@ -227,6 +232,55 @@ class SlurmScheduler final : public OrderedScheduler {
   WallTime next_calc_;
 };
 
+void check_partitions(Fields& fields, const SlurmSettings& settings) {
+  std::set<std::string> names;
+  for (const SlurmPartition& each : settings.partitions) {
+    if (names.insert(each.name).second) { continue; }
+    fields.problem("partitions", "conflict", fmt::format("there are two partitions '{}'", each.name),
+                   "name each differently");
+  }
+  const auto any = [&](auto is) { return std::any_of(settings.partitions.begin(), settings.partitions.end(), is); };
+  if (settings.weight_partition == 0 && any([](const SlurmPartition& each) { return each.job_factor != 1; })) {
+    fields.problem("partitions", "no-effect", "a \"job_factor\" weighs nothing",
+                   R"(write "weight_partition", or leave "job_factor" out)");
+  }
+  if (settings.preempt && !any([](const SlurmPartition& each) { return each.tier != 1; })) {
+    fields.problem("preempt", "no-effect", "jobs of lower tiers lose their nodes, and all are of one",
+                   R"(write a "tier" of "partitions", or leave it out)");
+  }
+}
+
+/// What follows from shares and from what users have had.
+void check_fair_share(Fields& fields, const SlurmSettings& settings) {
+  std::set<std::pair<std::string, std::string>> who;
+  for (const SlurmShares& each : settings.shares) {
+    if (who.insert({each.account, each.user}).second) { continue; }
+    fields.problem("shares", "conflict",
+                   each.user.empty()
+                       ? fmt::format("account '{}' has shares twice", each.account)
+                       : fmt::format("user '{}' of account '{}' has shares twice", each.user, each.account),
+                   "leave one of them out");
+  }
+  const bool tree = settings.fair_share == SlurmSettings::FairShare::tree;
+  if (settings.weight_fair_share == 0 && (!settings.shares.empty() || !tree)) {
+    fields.problem(tree ? "shares" : "fair_share", "no-effect", "what users have had weighs nothing",
+                   R"(write "weight_fair_share", or leave it out)");
+  }
+  if (tree && settings.dampening != 1) {
+    fields.problem("dampening", "no-effect", "only \"classic\" fair shares are dampened",
+                   R"(write "fair_share": "classic", or leave it out)");
+  }
+}
+
+void check(Fields& fields, const SlurmSettings& settings) {
+  check_partitions(fields, settings);
+  check_fair_share(fields, settings);
+  if (settings.favor_small && settings.weight_job_size == 0) {
+    fields.problem("favor_small", "no-effect", "the size of jobs weighs nothing",
+                   R"(write "weight_job_size", or leave it out)");
+  }
+}
+
 }  // namespace
 
 struct Slurm final : SchedulerKind {
@@ -251,7 +305,7 @@ struct Slurm final : SchedulerKind {
                     {{"tree", SlurmSettings::FairShare::tree}, {"classic", SlurmSettings::FairShare::classic}});
     fields.optional("dampening", settings.dampening, "FairShareDampeningFactor of \"classic\"", {1, 1'000});
     fields.optional("preempt", settings.preempt, "Jobs of lower tiers lose their nodes and wait again (REQUEUE)");
-    fields.optional_list("partitions", settings.partitions, "Queues that are not as the others",
+    fields.optional_list("partitions", settings.partitions, "All queues that jobs name; absent: all are alike",
                          [](Fields& f, SlurmPartition& partition) {
                            f.required("name", partition.name, "The queue of its jobs");
                            f.optional("job_factor", partition.job_factor, "PriorityJobFactor", {0, 65'533});
@@ -263,6 +317,19 @@ struct Slurm final : SchedulerKind {
                            f.optional("user", shares.user, "A user within it; absent: the account among accounts");
                            f.required("shares", shares.shares, "Among its like", {0, 1'000'000});
                          });
+    if (fields.ok()) { check(fields, settings); }
+  }
+  Mistake refusal(const JobList& jobs, const NodeList& /*nodes*/) const override {
+    if (settings.partitions.empty()) { return {}; }
+    std::vector<std::string> known;
+    for (const SlurmPartition& partition : settings.partitions) { known.push_back(partition.name); }
+    for (const Job& job : jobs.jobs) {
+      const std::string& queue = jobs.name(job.queue);
+      if (queue.empty() || std::find(known.begin(), known.end(), queue) != known.end()) { continue; }
+      return {"no-such-queue", fmt::format("there is no partition '{}', in which a job is", queue),
+              fmt::format("partitions are {}; one of which only the name is said is as without", enumeration(known))};
+    }
+    return {};
   }
   std::unique_ptr<Scheduler> make(const JobList& jobs, const NodeList& nodes) const override {
     return std::make_unique<SlurmScheduler>(settings, jobs, nodes);

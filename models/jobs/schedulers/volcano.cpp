@@ -29,13 +29,19 @@ struct Volcano final : SchedulerKind {
 
   void visit(Fields& fields) override { athanor::visit(fields, settings); }
 
-  Mistake refusal(const JobList& jobs) const override {
+  Mistake refusal(const JobList& jobs, const NodeList& nodes) const override {
     const bool evicts = settings.has(VolcanoAction::preempt) || settings.has(VolcanoAction::reclaim);
     if (evicts && has_slices(jobs)) {
       return {"not-simulated", "where in a GPU its slices are is not known where Volcano evicts tasks",
               R"(leave out "preempt" and "reclaim", or "mig" of tasks)"};
     }
     if (settings.queues.empty()) { return {}; }
+    for (const VolcanoQueue& queue : settings.queues) {
+      if (!queue.guarantee || queue.guarantee->gpus.value_or(0) <= nodes.gpus()) { continue; }
+      return {"out-of-range",
+              fmt::format("the queue '{}' is guaranteed more GPUs than the {} of all nodes", queue.name, nodes.gpus()),
+              "make its guarantee smaller"};
+    }
     std::vector<std::string> known = {"default"};
     for (const VolcanoQueue& queue : settings.queues) {
       if (queue.name != known.front()) { known.push_back(queue.name); }

@@ -138,11 +138,11 @@ TEST_CASE("an elastic job runs on its GPUs for its duration where the scheduler 
 TEST_CASE("Pollux is for elastic jobs of GPUs of any type") {
   const auto& all = schedulers();
   const auto pollux = std::find_if(all.begin(), all.end(), [](const auto& each) { return each.name == "pollux"; });
-  CHECK(pollux->make()->refusal(list_of({{0, 1, 1}})).code == "not-elastic");
-  CHECK(pollux->make()->refusal(elastic({{0, 1, 1}}, 1, 2)).message.empty());
+  CHECK(pollux->make()->refusal(list_of({{0, 1, 1}}), equal_nodes(4, 4)).code == "not-elastic");
+  CHECK(pollux->make()->refusal(elastic({{0, 1, 1}}, 1, 2), equal_nodes(4, 4)).message.empty());
   JobList typed = elastic({{0, 1, 1}}, 1, 2);
   typed.jobs[JobId{0}].shape = typed.shape({{1, {.gpus = 1, .gpu_types = typed.gpu_types({"H100"})}}});
-  CHECK(pollux->make()->refusal(typed).code == "no-effect");
+  CHECK(pollux->make()->refusal(typed, equal_nodes(4, 4)).code == "no-effect");
 }
 
 TEST_CASE(

@@ -153,6 +153,10 @@ TEST_CASE("kubernetes: what is not read is named with its line, and resources th
   CHECK(problem_of(changed(batch(""), "gpu: 2", "gpu: -2")) == "12 wrong-quantity");
   CHECK(problem_of("kind: Job\nspec: {template: {spec: {}}}\n") == "2 missing-key");
   CHECK(problem_of("kind: [\n") == "2 syntax");
+  CHECK(problem_of("---\n\nkind: Job\nmetadata: {name: j}\n") == "3 missing-key");
+  CHECK(problem_of(batch("  parallelism: 4\n  parallelism: 4\n  completions: 4\n")) == "7 duplicate-key");
+  CHECK(problem_of(changed(batch(""), "nvidia.com/gpu: 2", "nvidia.com/gpu: 2, nvidia.com/gpu: 4")) ==
+        "12 duplicate-key");
   CHECK(read_log("kubernetes", "kind: Job\nspec: {template: {spec: {containers: [{name: a}]}}}\n", kHour)
             .left("it asks for no GPU") == 1);
   CHECK(read_log("kubernetes", "just words\n---\n- 1\n", kHour).rows == 0);
@@ -189,6 +193,18 @@ TEST_CASE("kubernetes: members of a PodGroup have a slice each") {
   CHECK(read_log("kubernetes", group + "4}\n", kHour, {}, {"A100-40GB"}).shape(0) ==
         Shape{{4, {.gpu_milli = 1000, .slice = 6, .cpu_milli = 2000}}});
   CHECK(problems_of_log("kubernetes", group + "6}\n", kHour, {"A100-40GB"}) == "5 not-simulated");
+}
+
+TEST_CASE("kubernetes: GPUs that are asked for are their limit, or it is refused") {
+  const auto job = [](std::string_view limit, std::string_view request) {
+    return fmt::format(
+        "kind: Job\nmetadata: {{name: j}}\nspec: {{template: {{spec: {{containers: [{{name: p, resources: {{limits: "
+        "{{{}}},\n  requests: {{{}}}}}}}]}}}}}}\n",
+        limit, request);
+  };
+  const ReadLog log = read_log("kubernetes", job("nvidia.com/gpu: 8, cpu: 16", "nvidia.com/gpu: 8, cpu: 4"), kHour);
+  CHECK(log.shape(0) == Shape{{1, {.gpus = 8, .cpu_milli = 4000}}});
+  CHECK(problem_of(job("nvidia.com/gpu: 8", "nvidia.com/gpu: 4")) == "4 conflict");
 }
 
 TEST_CASE("kubernetes: quantities and spans") {

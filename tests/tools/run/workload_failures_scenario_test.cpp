@@ -42,6 +42,8 @@ TEST_CASE("what cannot work of failures is refused") {
   const std::vector<WrongWorkload> wrong = {
       {failing(R"("between": "1d", "what": "rack")"), "conflict", "number of nodes"},
       {failing(R"("between": "1d", "nodes": 2)"), "conflict", "a rack"},
+      {failing(R"("between": "1d", "what": "rack", "nodes": 5)"), "out-of-range", "5 nodes, and the cluster 4 nodes"},
+      {saving(R"("interval": "1h", "memory": {"interval": "1min", "copies": 3})"), "no-effect", "more than 2 nodes"},
       {failing(R"("between": "1d", "speed": 1)"), "out-of-range", "speed"},
       {failing(R"("between": "1d", "what": "nic", "speed": 0.5, "communication": 0.5)"), "conflict", "leave out"},
       {failing(R"("between": "1d", "communication": 0.5)"), "conflict", "only NICs"},

@@ -28,6 +28,7 @@ TEST_CASE("slices of GPUs: as many run at once as a GPU can be split into, and w
                 {{on_a100(R"({"mig": "1g.5gb"})"), "no-slice", "1g.10gb, 1g.20gb"},
                  {on_a100(R"({"mig": "1g.10gb", "gpu_milli": 100})"), "conflict", "gpu_milli"},
                  {on_a100(R"({"mig": "1g.10gb", "gpus": 2})"), "conflict", "no others"},
+                 {on_a100(R"({"mig": "1g.10gb", "gpus": 1})"), "conflict", "no others"},
                  {on_star(R"({"jobs": [{"tasks": [{"mig": "1g.10gb"}], "duration": "1h"}]})"), "no-slice", "GPU: none"},
                  {R"({"cluster": {"node": "DGX-A100"}, "workload": {
               "jobs": [{"duration": "1h", "tasks": [{"mig": "1g.10gb"}]}],
@@ -137,6 +138,7 @@ TEST_CASE("gavel gives each of two jobs the GPUs on which it loses least, and sa
       folder,
       {{scenario(gavel, R"(, {"tasks": [{"gpu_milli": 500}], "duration": "1h"}])"), "not-simulated", "whole GPUs"},
        {scenario(gavel, R"(], "placement": "best_fit")"), "no-effect", "gavel"},
+       {scenario(gavel, R"(, {"gpus": 16, "duration": "1h"}])"), "job-too-large", "no type has more than 8"},
        {scenario(R"({"kind": "gavel", "policy": "least"})", "]"), "unknown-name", "max_min_fairness, makespan, fifo"},
        {scenario(R"({"kind": "gavel", "round": "0s"})", "]"), "out-of-range", "from 1 s"}});
 }
@@ -157,4 +159,21 @@ TEST_CASE(
   CHECK(makespan("node") == 2 * 3600);
   check_refused(folder, {{scenario("pcie", R"({"gpus": 1, "nics": 3})"), "job-too-large", "1 GPU, 3 NICs"},
                          {scenario("rack", R"({"gpus": 1, "nics": 1})"), "unknown-name", "node, socket, pcie"}});
+}
+
+TEST_CASE("the list of jobs names each node once, with what all tasks of a job have there") {
+  const Folder folder;
+  const std::string list = folder.path("jobs.csv");
+  const auto nodes_of = [&](const std::string& tasks) {
+    results_of(
+        folder,
+        R"({"cluster": {"node": "DGX-A100"}, "workload": {"jobs": [{"duration": "1h", "tasks": [)" + tasks + "]}]}}",
+        {"--per-job", list});
+    const std::string lines = read_text_file(list);
+    const std::size_t at = lines.find(",3600,1,") + 8;
+    return lines.substr(at, lines.find(',', at) - at);
+  };
+  CHECK(nodes_of(R"({"gpus": 3}, {"gpus": 2})") == "0:5");
+  CHECK(nodes_of(R"({"gpu_milli": 460})") == "0:0.46");
+  CHECK(nodes_of(R"({"count": 16, "mig": "3g.40gb"})") == "0:8");
 }

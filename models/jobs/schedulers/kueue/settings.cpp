@@ -58,6 +58,10 @@ void check_fungibility(Fields& fields, const KueueQueue& queue) {
 
 void check_cohort(Fields& fields, const KueueQueue& queue) {
   if (!queue.cohort.empty()) { return; }
+  if (queue.reclaim_within_cohort != KueuePreempt::never) {
+    fields.problem("reclaim_within_cohort", "no-effect", fmt::format("'{}' is in no cohort", queue.name),
+                   R"(leave it out, or write "cohort")");
+  }
   for (const KueueFlavor& flavor : flavors_of(queue)) {
     if (!flavor.quota.borrowing_limit && !flavor.quota.lending_limit) { continue; }
     fields.problem("", "no-effect",
