@@ -39,11 +39,12 @@ void visit(OptionFields& fields, VerifyOptions& options) {
               "of --all; default: validation/, its unseen/ and training/ beside presets/");
 }
 
-bool is_within(std::optional<Ratio> limit, double found, const std::string& what, const ResultSink& sink) {
+bool is_within(std::optional<Ratio> limit, double found, const std::string& what, const ResultSink& sink,
+               const std::string& where) {
   if (!limit) { return true; }
   const bool passed = found <= to_double(*limit);
-  sink.print(fmt::format("# {}: {}: {:.2f} %, {:.4g} % allowed\n", passed ? "passed" : "FAILED", what, found * 100,
-                         to_double(*limit) * 100));
+  sink.print(fmt::format("# {}: {}: {:.2f} %{}, {:.4g} % allowed\n", passed ? "passed" : "FAILED", what, found * 100,
+                         where, to_double(*limit) * 100));
   return passed;
 }
 
@@ -61,9 +62,8 @@ bool within_limits(const Scenario& scenario, const Case& scenario_case, const Re
   const std::string sizes = fmt::format("from {}{}", to_string(reference.from),
                                         reference.to == Bytes::max() ? " on" : " to " + to_string(reference.to));
   const bool worst = is_within(threshold ? threshold : reference.max_error, std::abs(counted.worst->number(kError)),
-                               fmt::format("worst |error| {}, at {}", sizes, to_string(size_of(*counted.worst))), sink);
-  const bool median =
-      is_within(reference.max_median_error, counted.median, fmt::format("median |error| {}", sizes), sink);
+                               "worst |error| " + sizes, sink, " at " + to_string(size_of(*counted.worst)));
+  const bool median = is_within(reference.max_median_error, counted.median, "median |error| " + sizes, sink);
   return worst && median;
 }
 

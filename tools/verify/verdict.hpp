@@ -24,8 +24,9 @@ void visit(OptionFields& fields, VerifyOptions& options);
 /// "0.05" or "5%", from 0 on.
 Parsed<Ratio> parse_error_limit(std::string_view text);
 
-/// Prints whether a limit holds, where there is one. `what`: was found, "|error| of ...".
-bool is_within(std::optional<Ratio> limit, double found, const std::string& what, const ResultSink& sink);
+/// Prints whether a limit holds, where there is one. `what`: was found, "|error| of ..."; `where`: " at 4 GiB".
+bool is_within(std::optional<Ratio> limit, double found, const std::string& what, const ResultSink& sink,
+               const std::string& where = "");
 
 /// Whether the errors of a case are within what `threshold`, or else its reference, allows; prints each comparison.
 /// Requires a reference with a table. Throws ScenarioError where no row that counts was measured.
