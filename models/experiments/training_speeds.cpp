@@ -12,9 +12,10 @@ namespace athanor {
 
 namespace {
 
-constexpr std::uint32_t kRepetitions = 8;         // of the slowest of those that meet
-constexpr std::size_t kPriorities = 8;            // of switches
-constexpr std::uint32_t kShifts = 16;             // that are tried, of a step
+constexpr std::uint32_t kRepetitions = 8;  // of the slowest of those that meet
+constexpr std::size_t kPriorities = 8;     // of switches
+constexpr std::uint32_t kShifts = 16;      // that are tried, of a step
+constexpr std::size_t kMostMeetings = 1 << 16;
 constexpr std::size_t kMostRemembered = 1 << 26;  // numbers, some 16 bytes each
 
 /// Of time that is rounded to microseconds only where jobs end.
@@ -309,10 +310,11 @@ TrainingSpeeds::Together TrainingSpeeds::interleaved(const std::vector<RepeatedS
   return {std::move(best.periods), std::move(best.streams)};
 }
 
-/// Records of steps, and places that nobody trains at, once there are too many.
+/// Records of steps, and meetings and places that nobody trains at, once there are too many.
 void TrainingSpeeds::forget() {
   for (PlacedTraining* each : fresh_) { each->forget_records(); }
   fresh_.clear();
+  if (together_.size() > kMostMeetings) { together_.clear(); }
   if (remembered_ <= kMostRemembered) { return; }
   std::set<PlaceId> used;
   for (const auto& [job, active] : active_) { used.insert(active.place->id); }

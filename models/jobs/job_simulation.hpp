@@ -75,6 +75,8 @@ class JobSimulation {
   /// Whether anything of a job may still happen.
   bool has_work() const;
   WallTime next_instant() const;
+  /// When the scheduler is asked next if nothing happens before; max: never.
+  WallTime next_schedule() const;
   /// The first multiple of the period that is not before `wanted`, and after the present.
   WallTime multiple_from(WallTime wanted, WallTime period) const;
   bool is_time_to_schedule() const;

@@ -205,6 +205,11 @@ NodeList nodes_of(const Cluster& cluster) {
     list.nodes[node].nics =
         static_cast<std::uint16_t>(std::count_if(devices[node.value].begin(), devices[node.value].end(), is_nic));
   }
+  for (const Node& node : list.nodes) {
+    if (node.nics <= NicSet::kMost) { continue; }
+    throw SimulationError("node-too-large", fmt::format("a node has {} NICs; jobs are placed on nodes of {} at most",
+                                                        node.nics, NicSet::kMost));
+  }
   if (!known.empty()) { find_devices(cluster, devices, list); }
   std::vector<std::optional<VertexId>> first;
   for (const auto& of_node : devices) { first.push_back(first_switch(of_node, cluster)); }

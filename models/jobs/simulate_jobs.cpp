@@ -73,17 +73,17 @@ bool JobSimulation::has_work() const {
 WallTime JobSimulation::next_instant() const {
   if (!has_work()) { return WallTime::max(); }
   WallTime next = std::min(next_submission(), events_.empty() ? WallTime::max() : events_.top().when);
+  next = std::min(next, next_schedule());
   // Parts fail for ever: where only they are left, nothing changes for jobs that wait, or lack tasks.
   const bool moves = next != WallTime::max() || state_.running().size() > lacking_.size();
-  if (moves) { next = std::min({next, failures_.next(), watch_.next_alarm()}); }
+  return moves ? std::min({next, failures_.next(), watch_.next_alarm()}) : next;
+}
+
+WallTime JobSimulation::next_schedule() const {
   const WallTime period = scheduler_.period();
-  if (period > WallTime::zero()) {
-    const WallTime wanted = pending_ ? state_.now() : scheduler_.next_call(state_);
-    if (wanted != WallTime::max()) { next = std::min(next, multiple_from(wanted, period)); }
-  } else {
-    next = std::min(next, std::max(scheduler_.next_call(state_), state_.now()));
-  }
-  return next;
+  if (period == WallTime::zero()) { return std::max(scheduler_.next_call(state_), state_.now()); }
+  const WallTime wanted = pending_ ? state_.now() : scheduler_.next_call(state_);
+  return wanted == WallTime::max() ? wanted : multiple_from(wanted, period);
 }
 
 WallTime JobSimulation::multiple_from(WallTime wanted, WallTime period) const {
@@ -166,11 +166,11 @@ void JobSimulation::note_usage() {
 void JobSimulation::finish() {
   const bool goes_on = has_work() && (next_instant() != WallTime::max() || !state_.running().empty());
   const bool cut = goes_on && (hopeless_ || rules_.horizon != WallTime::max());
-  run_.ended = !cut        ? std::max(run_.ended, run_.usage.ended())  // jobs may be stuck since later
-               : hopeless_ ? state_.now()
-                           : rules_.horizon;
-  if (!cut && next_job_.value > 0) {
-    run_.ended = std::max(run_.ended, jobs_.jobs[JobId{next_job_.value - 1}].submitted);
+  if (cut) {
+    run_.ended = hopeless_ ? state_.now() : rules_.horizon;
+  } else {
+    run_.ended = std::max(run_.ended, run_.usage.ended());  // jobs may be stuck since later
+    if (next_job_.value > 0) { run_.ended = std::max(run_.ended, jobs_.jobs[JobId{next_job_.value - 1}].submitted); }
   }
   run_.usage.end(run_.ended);
   state_.advance(run_.ended);

@@ -223,6 +223,7 @@ void DataSpeed::settle(const ClusterState& state) {
     writers_.add_streams(streams);
     found = compute_->beside(streams, state);
     beside_ = std::move(found.jobs);
+    if (round + 1 == kRounds) { break; }  // what was found is of these rates
     bool again = false;
     i = 0;
     for (const auto& [job, reader] : readers_) { again = wants_less(job, reader, rates[i++]) || again; }

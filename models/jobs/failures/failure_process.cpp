@@ -151,7 +151,7 @@ WallTime FailureProcess::mttf(const Allocation& where, const MemoryCheckpoints* 
     for (const NodeId node : nodes) {
       if (!domains_[index].nodes.empty()) { domains.push_back(domains_[index].of_node[node]); }
       const std::uint32_t here = things(source, nodes_.nodes[node]);
-      if (here > 0 && counts({node})) { count += (is_lemon_[node.value] ? rules_.lemon_times : 1) * here; }
+      if (here > 0 && (!copies || counts({node}))) { count += (is_lemon_[node.value] ? rules_.lemon_times : 1) * here; }
     }
     std::sort(domains.begin(), domains.end());
     domains.erase(std::unique(domains.begin(), domains.end()), domains.end());

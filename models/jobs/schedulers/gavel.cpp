@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <cstdint>
-#include <string>
 #include <vector>
 
 #include <fmt/core.h>
@@ -25,18 +23,8 @@ struct Gavel final : SchedulerKind {
     fields.optional("round", settings.round, "It decides at multiples of this",
                     {WallTime{1'000'000}, WallTime{86'400'000'000}});
   }
-  /// The most GPUs of one type that a job may have.
-  static std::uint64_t most_of_one_type(const std::vector<std::string>& wanted, const NodeList& nodes) {
-    std::vector<std::uint64_t> gpus(nodes.gpu_types.size());
-    for (const Node& node : nodes.nodes) { gpus[node.gpu_type] += node.gpus; }
-    std::uint64_t most = 0;
-    for (std::size_t type = 0; type < gpus.size(); ++type) {
-      const bool may = wanted.empty() || std::find(wanted.begin(), wanted.end(), nodes.gpu_types[type]) != wanted.end();
-      if (may) { most = std::max(most, gpus[type]); }
-    }
-    return most;
-  }
   Mistake refusal(const JobList& jobs, const NodeList& nodes) const override {
+    Inventory empty(nodes, jobs);
     std::vector<bool> known(jobs.shapes());
     for (const JobId id : jobs.jobs.ids()) {
       if (known[jobs.jobs[id].shape.value]) { continue; }
@@ -47,13 +35,13 @@ struct Gavel final : SchedulerKind {
                 fmt::format("'gavel' shares out whole GPUs, and a task of {} has none", jobs.title(id)),
                 "give all tasks whole GPUs, or choose another scheduler"};
       }
-      const std::uint64_t gpus = gpu_milli_of(jobs.shape(id)) / Inventory::kWhole;
-      const std::uint64_t most = most_of_one_type(jobs.gpu_types(jobs.shape(id).front().each.gpu_types), nodes);
-      if (gpus > most) {
-        return {"job-too-large",
-                fmt::format("'gavel' gives a job GPUs of one type, and {} has {}, of which no type has more than {}",
-                            jobs.title(id), gpus, most),
-                "make the job smaller, or choose another scheduler"};
+      const std::vector<bool> fits = types_that_fit(jobs.shape(id), empty);
+      if (std::none_of(fits.begin(), fits.end(), [](bool each) { return each; })) {
+        return {
+            "job-too-large",
+            fmt::format("'gavel' gives a job GPUs of one type, and those of {}, {} in all, fit on the nodes of none",
+                        jobs.title(id), gpu_milli_of(jobs.shape(id)) / Inventory::kWhole),
+            "make the job smaller, or choose another scheduler"};
       }
     }
     return {};

@@ -18,6 +18,8 @@ std::pair<NodeShare, Demand> free_part(const NodeShare& share, const Demand& dem
   } else {
     held.gpus = share.gpus & inventory.free_gpus(share.node);
   }
+  held.nics = share.nics & inventory.free_nics(share.node);
+  part.nics = static_cast<std::uint16_t>(held.nics.count());
   part.cpu_milli = std::min(demand.cpu_milli * share.tasks, inventory.free_cpu_milli(share.node));
   part.memory_mib = std::min(demand.memory_mib * share.tasks, inventory.free_memory_mib(share.node));
   return {held, part};

@@ -1,5 +1,6 @@
 #include "models/jobs/schedulers/sia_choice.hpp"
 
+#include <algorithm>
 #include "models/jobs/schedulers/sia_program.hpp"
 
 namespace athanor {

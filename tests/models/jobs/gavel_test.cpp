@@ -74,6 +74,15 @@ TEST_CASE("gavel: GPUs of one type are shared out equally, as far as jobs can us
   CHECK(of_sizes[1] == doctest::Approx(0.5));
 }
 
+TEST_CASE("gavel: who cannot have more does not keep others from fairness among themselves") {
+  // The first job can be on the second type alone; the other two share the first type, on which they are alone.
+  const Shares shares =
+      gavel_shares(GavelPolicy::max_min_fairness, {{1, {0, 1}, 1}, {4, {1, 0}, 1}, {4, {1, 0}, 1}}, {4, 4});
+  CHECK(shares[0][1] == doctest::Approx(1));
+  CHECK(shares[1][0] == doctest::Approx(0.5));
+  CHECK(shares[2][0] == doctest::Approx(0.5));
+}
+
 TEST_CASE("gavel: of GPUs of several types each job has those on which it gains most") {
   const std::vector<GavelJob> jobs = {{1, {1, 0.1}, 1}, {1, {1, 1}, 1}};
   const Shares fair = gavel_shares(GavelPolicy::max_min_fairness, jobs, {1, 1});
@@ -87,6 +96,8 @@ TEST_CASE("gavel: of GPUs of several types each job has those on which it gains 
   const Shares makespan = gavel_shares(GavelPolicy::makespan, {{1, {1.0}, 300}, {1, {1.0}, 100}}, {1});
   CHECK(makespan[0][0] == doctest::Approx(0.75));
   CHECK(makespan[1][0] == doctest::Approx(0.25));
+  const Shares months = gavel_shares(GavelPolicy::makespan, {{1, {1.0}, 259'200'000}, {1, {1.0}, 86'400'000}}, {1});
+  CHECK(months[0][0] == doctest::Approx(0.75));
 }
 
 TEST_CASE("gavel: shares fit, and no others that are drawn at random are fairer") {
@@ -135,4 +146,41 @@ TEST_CASE("gavel: each job is on the type of GPU that its speeds call for, and a
     if (stint.job == JobId{1} && stint.where.front().node < NodeId{2}) { on_fast += stint.until - stint.since; }
   }
   CHECK(on_fast > run.outcomes[JobId{1}].ran() / 10 * 9);  // else it takes turns with the third job
+}
+
+TEST_CASE("gavel: what a job is owed stays where others come and go in each round") {
+  const NodeList nodes = two_types(1, 4);
+  JobList jobs = list_of({{0, 4 * 3600, 4}, {0, 4 * 3600, 4}});
+  const ShapeId fast = jobs.shape({{4, {.gpus = 1, .gpu_types = jobs.gpu_types({"fast"})}}});
+  const ShapeId slow = jobs.shape({{1, {.gpus = 1, .gpu_types = jobs.gpu_types({"slow"})}}});
+  for (Job& job : jobs.jobs) { job.shape = fast; }
+  for (int round = 0; round < 80; ++round) {
+    Job passing;
+    passing.shape = slow;
+    passing.submitted = wall_seconds(360 * round + 10);
+    passing.duration = passing.expected = wall_seconds(100);
+    jobs.jobs.push_back(passing);
+  }
+  const JobsRun run = run_of(jobs, nodes, "gavel");
+  const WallTime first = std::min(run.outcomes[JobId{0}].ended, run.outcomes[JobId{1}].ended);
+  CHECK(first >= wall_seconds(8 * 3600 - 3 * 360));  // they have taken turns
+  for (const JobId job : jobs.jobs.ids()) { CHECK(run.outcomes[job].state == JobState::completed); }
+}
+
+TEST_CASE("gavel: a job that no type has nodes for is in nobody's way") {
+  JobList jobs = list_of({{0, 3600, 1}, {0, 3600, 4}});
+  jobs.jobs[JobId{0}].shape = jobs.shape({{3, {.gpus = 5}}});
+  const JobsRun run = run_of(jobs, two_types(2, 8), "gavel");
+  CHECK(run.outcomes[JobId{0}].starts == 0);
+  CHECK(run.outcomes[JobId{1}].ended == wall_seconds(3600));
+}
+
+TEST_CASE("gavel: jobs that change from one type to another at once do not wait meanwhile") {
+  const NodeList nodes = two_types(1, 8);
+  JobList jobs = list_of({{0, 36'000, 8}, {0, 36'000, 8}});
+  for (Job& job : jobs.jobs) { job.gpu_speeds = jobs.gpu_speeds({{"slow", 0.5}}); }
+  const JobsRun run = run_of(jobs, nodes, "gavel");
+  CHECK(run.outcomes[JobId{0}].starts > 10);
+  CHECK(run.usage.peak().waiting <= 2);
+  CHECK(run.usage.sums().waiting == 0);
 }

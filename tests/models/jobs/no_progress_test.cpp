@@ -84,3 +84,14 @@ TEST_CASE("a job that has failed makes no progress while its nodes get slow") {
   CHECK(run.outcomes[JobId{0}].time.useful == wall_seconds(60));
   CHECK(run.outcomes[JobId{0}].time.lost == wall_seconds(40));
 }
+
+TEST_CASE("nodes fail while jobs wait for the time when their scheduler is asked") {
+  JobsRules rules;
+  rules.failures.sources = {{"it", What::node, "", {wall_seconds(1'000), Law::exponential, 1}, {wall_seconds(60)}}};
+  for (rules.seed = 1; rules.seed <= 20; ++rules.seed) {
+    const JobsRun run =
+        run_of(list_of({{10, 900, 8}}), equal_nodes(1, 8), "gavel", R"({"round": "1h"})", "best_fit", rules);
+    CHECK(run.failures[0].failures > 0);
+    CHECK(run.outcomes[JobId{0}].state == JobState::completed);
+  }
+}

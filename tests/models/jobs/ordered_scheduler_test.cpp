@@ -243,3 +243,15 @@ TEST_CASE("a limit ends a job, and a horizon the simulation") {
   CHECK(run.ended == wall_seconds(90));
   CHECK(run.stuck.empty());
 }
+
+TEST_CASE("EASY backfill holds the NICs that it has promised") {
+  NodeList nodes = equal_nodes(1, 8);
+  nodes.nodes[NodeId{0}].nics = 8;
+  JobList jobs = list_of({{0, 3600, 1}, {1, 3600, 1}, {2, 36'000, 1}});
+  jobs.jobs[JobId{0}].shape = jobs.shape({{1, {.gpus = 1, .nics = 6}}});
+  jobs.jobs[JobId{1}].shape = jobs.shape({{1, {.gpus = 1, .nics = 8}}});
+  jobs.jobs[JobId{2}].shape = jobs.shape({{1, {.gpus = 1, .nics = 2}}});
+  const JobsRun run = run_of(jobs, nodes, "fifo", R"({"backfill": "easy"})");
+  CHECK(run.outcomes[JobId{1}].started == wall_seconds(3600));
+  CHECK(run.outcomes[JobId{2}].started == wall_seconds(7200));
+}

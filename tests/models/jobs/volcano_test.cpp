@@ -267,3 +267,23 @@ TEST_CASE("volcano: elastic jobs grow one task at a time, by shares of jobs and 
           {"name": "a", "deserved": {"gpus": 12}}, {"name": "b", "deserved": {"gpus": 4}}]})",
                      "b") == std::vector<std::uint32_t>{12, 4});
 }
+
+TEST_CASE("volcano: an elastic job that has failed, and nobody has seen it, does not grow") {
+  JobList jobs = list_of(std::vector<SmallJob>{{0, 1'800, 8}, {0, 100'000, 16}});
+  jobs.jobs[JobId{1}].least_gpus = 8;
+  jobs.jobs[JobId{1}].most_gpus = 16;
+  JobsRules rules;
+  rules.failures.sources = {{"it", FailureSource::What::job, "", {wall_seconds(1'700), RandomSpan::Law::fixed, 1}, {}}};
+  rules.failures.detection = {wall_seconds(1'000)};
+  rules.keep_stints = true;
+  rules.horizon = wall_seconds(2'690);
+  const JobsRun run = run_of(jobs, equal_nodes(2, 8), "volcano", "{}", "best_fit", rules);
+  // Its GPUs are 8 from its first start to 2,700 s, though 8 others are free from 1,700 or 1,800 s on.
+  std::uint32_t most = 0;
+  for (const JobStint& stint : run.stints) {
+    std::uint32_t gpus = 0;
+    for (const NodeShare& share : stint.where) { gpus += share.gpus.count(); }
+    if (stint.job == JobId{1}) { most = std::max(most, gpus); }
+  }
+  CHECK(most == 8);
+}

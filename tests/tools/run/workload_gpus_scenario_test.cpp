@@ -138,7 +138,8 @@ TEST_CASE("gavel gives each of two jobs the GPUs on which it loses least, and sa
       folder,
       {{scenario(gavel, R"(, {"tasks": [{"gpu_milli": 500}], "duration": "1h"}])"), "not-simulated", "whole GPUs"},
        {scenario(gavel, R"(], "placement": "best_fit")"), "no-effect", "gavel"},
-       {scenario(gavel, R"(, {"gpus": 16, "duration": "1h"}])"), "job-too-large", "no type has more than 8"},
+       {scenario(gavel, R"(, {"gpus": 16, "duration": "1h"}])"), "job-too-large",
+        "16 in all, fit on the nodes of none"},
        {scenario(R"({"kind": "gavel", "policy": "least"})", "]"), "unknown-name", "max_min_fairness, makespan, fifo"},
        {scenario(R"({"kind": "gavel", "round": "0s"})", "]"), "out-of-range", "from 1 s"}});
 }

@@ -21,7 +21,8 @@ struct GavelJob {
 
 /// Which share of time each job has GPUs of each type: shares[job][type]. At most all of the time in all, and no more
 /// GPUs than there are, on average. A linear program; of its solutions one that leaves the least unused, which jobs get
-/// in proportion to their speeds. `jobs`: in the order of their submission. `gpus`: by type.
+/// in proportion to their speeds. Throws SimulationError where the solver finds none. `jobs`: in the order of their
+/// submission. `gpus`: by type.
 std::vector<std::vector<double>> gavel_shares(GavelPolicy policy, const std::vector<GavelJob>& jobs,
                                               const std::vector<std::uint32_t>& gpus);
 

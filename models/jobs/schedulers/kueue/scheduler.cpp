@@ -217,6 +217,10 @@ bool KueueScheduler::may_preempt(JobId job, const Amounts& wanted, const Admitte
 std::optional<std::vector<JobId>> KueueScheduler::victims(JobId job, const Amounts& wanted, const ClusterState& state) {
   const std::size_t mine = queue_of_[job];
   if (quotas_.fits(mine, wanted)) { return std::vector<JobId>(); }
+  const KueueQueue& rules = queues_[mine].rules;
+  const bool takes_from_nobody =
+      rules.within_cluster_queue == KueuePreempt::never && rules.reclaim_within_cohort == KueuePreempt::never;
+  if (takes_from_nobody) { return {}; }
   std::vector<const Admitted*> candidates;
   for (auto each = admitted_.rbegin(); each != admitted_.rend(); ++each) { candidates.push_back(&*each); }
   const auto rank = [&](const Admitted* each) { return std::pair(each->queue == mine, state.job(each->job).priority); };

@@ -221,13 +221,13 @@ void VolcanoScheduler::evict_for_all(Eviction eviction, ClusterState& state) {
   for (const auto& [job, tasks] : victims->take_evicted()) { evict(job, tasks, state); }
 }
 
-/// A job that is left with fewer tasks than it needs loses all.
+/// A job that is left with fewer tasks than it needs, or has failed, loses all.
 void VolcanoScheduler::evict(JobId job, const Allocation& tasks, ClusterState& state) {
   const Shape& shape = state.jobs().shape(job);
   Allocation stays = without(tasks, state.running(job).where);
   std::uint32_t left = 0;
   for (const NodeShare& share : stays) { left += share.tasks; }
-  const bool goes_on = left >= jobs_[job].needed;
+  const bool goes_on = left >= jobs_[job].needed && !state.running(job).stalled;
   Allocation released = goes_on ? tasks : state.running(job).where;
   queues_.allocate(jobs_[job].queue, amounts_of(tasks, shape));  // as it was before it lost any
   state.stop(job);

@@ -18,7 +18,8 @@ std::vector<VolcanoScheduler::Growing> VolcanoScheduler::growing_jobs(const Clus
     growing.push_back({job, where, tasks, amounts_of(where, state.jobs().shape(job)), {}, begins});
   };
   for (const JobId job : elastic_) {
-    if (!jobs_[job].is_settled) { add(job, state.running(job).where, false); }
+    const bool grows = !jobs_[job].is_settled && !state.running(job).stalled;
+    if (grows) { add(job, state.running(job).where, false); }
   }
   for (const auto& [job, where] : starting_) { add(job, where, true); }
   return growing;
