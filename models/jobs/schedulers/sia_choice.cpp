@@ -1,6 +1,7 @@
 #include "models/jobs/schedulers/sia_choice.hpp"
 
 #include <algorithm>
+
 #include "models/jobs/schedulers/sia_program.hpp"
 
 namespace athanor {
