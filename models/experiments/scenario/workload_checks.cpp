@@ -9,6 +9,7 @@
 #include "models/jobs/failures/standby_nodes.hpp"
 #include "models/jobs/inventory.hpp"
 #include "models/jobs/mig.hpp"
+#include "models/jobs/task_count.hpp"
 #include "sim/words.hpp"
 
 namespace athanor {
@@ -133,12 +134,6 @@ void check_lost_tasks(const WorkloadConfig& workload, Problems& problems) {
                   "what nodes have in memory is not known of jobs that wait for places of tasks that they have lost",
                   workload.place, R"(leave out "memory" of "checkpoints", or "restart": "lost_tasks")"});
   }
-}
-
-std::uint32_t tasks_of(const Shape& shape) {
-  std::uint32_t tasks = 0;
-  for (const TaskGroup& group : shape) { tasks += group.tasks; }
-  return tasks;
 }
 
 /// Whether what checkpoints are for is there: failures, and nodes for copies.

@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "tests/json_text.hpp"
-#include "tests/tools/cli/command_line_fixture.hpp"
+#include "tests/tools/run/workload_scenarios.hpp"
 
 using namespace athanor;
 
@@ -17,13 +16,8 @@ std::string scheduled(const std::string& scheduler) {
 }  // namespace
 
 TEST_CASE("keys of schedulers that do nothing beside the others are refused, and queues that are there twice") {
-  struct Wrong {
-    std::string scenario;
-    const char* code;
-    const char* says;
-  };
   const Folder folder;
-  const std::vector<Wrong> wrong = {
+  const std::vector<WrongWorkload> wrong = {
       {scheduled(R"("volcano", "queues": [{"name": "a"}])"), "no-such-queue", "default and a"},
       {scheduled(R"("volcano", "queues": [{"name": "b", "guarantee": {"gpus": 5}}])"), "out-of-range", "the 4 of all"},
       {scheduled(R"("kueue", "cluster_queues": [{"name": "a", "nominal_quota": 4}])"), "no-such-queue",
@@ -53,11 +47,5 @@ TEST_CASE("keys of schedulers that do nothing beside the others are refused, and
       {scheduled(R"("slurm", "weight_fair_share": 9, "dampening": 2)"), "no-effect", "classic"},
       {scheduled(R"("slurm", "favor_small": true)"), "no-effect", "weight_job_size"},
   };
-  for (const Wrong& each : wrong) {
-    CAPTURE(each.scenario);
-    const nlohmann::json problem = problem_of(folder, each.scenario);
-    CAPTURE(problem);
-    CHECK(problem["code"] == each.code);
-    CHECK(text_of(problem).find(each.says) != std::string::npos);
-  }
+  check_refused(folder, wrong);
 }

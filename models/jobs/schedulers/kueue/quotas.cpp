@@ -2,24 +2,23 @@
 
 #include <algorithm>
 
+#include "models/jobs/inventory.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
-
-namespace {
-
-constexpr std::uint64_t kGpu = 1000;
-
-}  // namespace
 
 KueueQuotas::KueueQuotas(const std::vector<KueueQueue>& queues) {
   for (const KueueQueue& written : queues) {
     Queue queue{written.cohort, {}, {}};
     for (const KueueFlavor& flavor : flavors_of(written)) {
       Quota quota;
-      quota.nominal = flavor.quota.nominal * kGpu;
-      if (flavor.quota.borrowing_limit) { quota.borrowing_limit = *flavor.quota.borrowing_limit * kGpu; }
-      if (flavor.quota.lending_limit) { quota.kept = quota.nominal - *flavor.quota.lending_limit * kGpu; }
+      quota.nominal = flavor.quota.nominal * std::uint64_t{Inventory::kWhole};
+      if (flavor.quota.borrowing_limit) {
+        quota.borrowing_limit = *flavor.quota.borrowing_limit * std::uint64_t{Inventory::kWhole};
+      }
+      if (flavor.quota.lending_limit) {
+        quota.kept = quota.nominal - *flavor.quota.lending_limit * std::uint64_t{Inventory::kWhole};
+      }
       queue.order.push_back(number_of(flavor.gpu_types));
       queue.quotas.emplace(queue.order.back(), quota);
     }

@@ -4,6 +4,7 @@
 
 #include "models/jobs/later.hpp"
 #include "models/jobs/schedulers/volcano/scheduler.hpp"
+#include "models/jobs/task_count.hpp"
 
 namespace athanor {
 
@@ -225,9 +226,7 @@ void VolcanoScheduler::evict_for_all(Eviction eviction, ClusterState& state) {
 void VolcanoScheduler::evict(JobId job, const Allocation& tasks, ClusterState& state) {
   const Shape& shape = state.jobs().shape(job);
   Allocation stays = without(tasks, state.running(job).where);
-  std::uint32_t left = 0;
-  for (const NodeShare& share : stays) { left += share.tasks; }
-  const bool goes_on = left >= jobs_[job].needed && !state.running(job).stalled;
+  const bool goes_on = tasks_of(stays) >= jobs_[job].needed && !state.running(job).stalled;
   Allocation released = goes_on ? tasks : state.running(job).where;
   queues_.allocate(jobs_[job].queue, amounts_of(tasks, shape));  // as it was before it lost any
   state.stop(job);

@@ -7,15 +7,14 @@
 #include <utility>
 
 #include "models/jobs/schedulers/volcano/scheduler.hpp"
+#include "models/jobs/task_count.hpp"
 
 namespace athanor {
 
 std::vector<VolcanoScheduler::Growing> VolcanoScheduler::growing_jobs(const ClusterState& state) const {
   std::vector<Growing> growing;
   const auto add = [&](JobId job, const Allocation& where, bool begins) {
-    std::uint32_t tasks = 0;
-    for (const NodeShare& share : where) { tasks += share.tasks; }
-    growing.push_back({job, where, tasks, amounts_of(where, state.jobs().shape(job)), {}, begins});
+    growing.push_back({job, where, tasks_of(where), amounts_of(where, state.jobs().shape(job)), {}, begins});
   };
   for (const JobId job : elastic_) {
     const bool grows = !jobs_[job].is_settled && !state.running(job).stalled;

@@ -3,18 +3,9 @@
 #include <algorithm>
 
 #include "models/jobs/schedulers/volcano/scheduler.hpp"
+#include "models/jobs/task_count.hpp"
 
 namespace athanor {
-
-namespace {
-
-std::uint32_t tasks_of(const Allocation& where) {
-  std::uint32_t sum = 0;
-  for (const NodeShare& share : where) { sum += share.tasks; }
-  return sum;
-}
-
-}  // namespace
 
 bool VolcanoScheduler::lost_tasks(JobId job, const Allocation& lost, const ClusterState& state) {
   VolcanoJob& known = jobs_[job];

@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "models/jobs/task_count.hpp"
+
 namespace athanor {
 
 namespace {
-
-std::uint32_t tasks_of(const Shape& shape) {
-  std::uint32_t sum = 0;
-  for (const TaskGroup& group : shape) { sum += group.tasks; }
-  return sum;
-}
 
 /// Who of two jobs that both wait comes first: neither is ready, and none has a share.
 bool is_before(const Job& a, const Job& b, const VolcanoSettings& settings) {

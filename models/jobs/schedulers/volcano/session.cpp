@@ -4,18 +4,9 @@
 
 #include "models/jobs/schedulers/volcano/amounts.hpp"
 #include "models/jobs/schedulers/volcano/node_scores.hpp"
+#include "models/jobs/task_count.hpp"
 
 namespace athanor {
-
-namespace {
-
-std::uint32_t tasks_of(const Shape& shape) {
-  std::uint32_t sum = 0;
-  for (const TaskGroup& group : shape) { sum += group.tasks; }
-  return sum;
-}
-
-}  // namespace
 
 Inventory& VolcanoSession::future() {
   if (!future_) { future_ = state_.inventory(); }
