@@ -133,6 +133,11 @@ void put_domains(const JobsRun& run, const JobList& jobs, const NodeList& nodes,
   json["domain_hours"] = hours;
 }
 
+void put_stuck_jobs(const JobsRun& run, const JobList& jobs, JsonValue& json) {
+  json["stuck"] = JsonValue::list();
+  for (const StuckJob& each : run.stuck) { json["stuck"].push_back(jobs.title(each.job) + " " + each.reason); }
+}
+
 }  // namespace
 
 JsonValue picture_json(const JobsRun& run, const JobList& jobs, const NodeList& nodes) {
@@ -142,6 +147,7 @@ JsonValue picture_json(const JobsRun& run, const JobList& jobs, const NodeList& 
                     {"outages", outages_json(run)}};
   put_hours(run, jobs, nodes, json);
   put_domains(run, jobs, nodes, json);
+  put_stuck_jobs(run, jobs, json);
   return json;
 }
 

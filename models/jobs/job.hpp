@@ -70,6 +70,7 @@ struct Job {
   WallTime limit = WallTime::max();     ///< after which it is ended
   WallTime expected = WallTime::max();  ///< how long it runs, as far as schedulers know
   std::int32_t priority = 0;            ///< the higher the sooner, where a scheduler asks for it
+  bool preemptible = false;             ///< it may use nodes that are taken back, where a scheduler has such
   NameId application;                   ///< whose profile says how fast it works, and how long; "": none
   std::uint32_t batch = 0;              ///< of all its GPUs together; of an application
   std::uint32_t least_gpus = 0;         ///< of an elastic job, whose tasks are alike: schedulers may give it fewer

@@ -165,6 +165,18 @@ void check_retries(const WorkloadJobKind& job, const WorkloadConfig& workload, P
                 R"(leave out "retries", or write "failures")"});
 }
 
+void check_preemptible(const WorkloadJobKind& job, const WorkloadConfig& workload, Problems& problems) {
+  if (!job.preemptible || workload.scheduler->minds_preemptible()) { return; }
+  problems.add({"no-effect",
+                fmt::format("'{}' treats jobs that are preemptible as it does others", workload.scheduler_name),
+                job.place, R"(leave out "preemptible", or have the scheduler "volcano" with "tdm" in its "tiers")"});
+}
+
+void check_kind(const WorkloadJobKind& job, const WorkloadConfig& workload, Problems& problems) {
+  check_retries(job, workload, problems);
+  check_preemptible(job, workload, problems);
+}
+
 void check_dependencies(const WorkloadConfig& workload, Problems& problems) {
   std::set<std::string> names;
   for (const WorkloadJob& job : workload.written) { names.insert(job.name); }
@@ -204,9 +216,9 @@ void check(const WorkloadConfig& workload, Problems& problems) {
   check_checkpoints(workload, problems);
   check_dependencies(workload, problems);
   check_measured(workload, problems);
-  for (const WorkloadJob& job : workload.written) { check_retries(job, workload, problems); }
+  for (const WorkloadJob& job : workload.written) { check_kind(job, workload, problems); }
   if (workload.arrivals) {
-    for (const WorkloadArrivals::Class& each : workload.arrivals->classes) { check_retries(each, workload, problems); }
+    for (const WorkloadArrivals::Class& each : workload.arrivals->classes) { check_kind(each, workload, problems); }
   }
   if (problems.size() > before) { return; }
   try {

@@ -47,6 +47,7 @@ void visit_kind(Fields& fields, WorkloadJobKind& job) {
   visit_speeds(fields, job.speed_by_gpu);
   fields.optional("priority", job.priority, "The higher the sooner, where the scheduler asks for it",
                   {-1'000'000'000, 1'000'000'000});
+  fields.optional("preemptible", job.preemptible, "It may use nodes that Volcano's \"tdm\" takes back");
   fields.optional("retries", job.retries, "It is given up when it has failed once more often; absent: never");
   fields.optional("training", job.training, "One of \"trainings\", which it does; its speed follows from where it is");
   fields.optional_object("data", job.data, "What it reads, which sets how fast it works",
@@ -114,6 +115,7 @@ Job job_of(const WorkloadJobKind& kind, JobList& list) {
   job.shape = list.shape(shape_of(kind, list));
   job.limit = kind.limit.value_or(WallTime::max());
   job.priority = kind.priority;
+  job.preemptible = kind.preemptible;
   job.activity = kind.activity;
   job.retries = kind.retries.value_or(UINT32_MAX);
   GpuSpeeds speeds;

@@ -37,6 +37,7 @@ struct WorkloadJobKind {
   std::vector<std::string> gpu_types;
   std::map<std::string, Ratio> speed_by_gpu;  ///< of those that are not as fast as it is meant
   std::int32_t priority = 0;
+  bool preemptible = false;
   std::optional<WorkloadJobData> data;
   std::optional<std::uint32_t> retries;  ///< after failures; none: always
   std::optional<Ratio> parameters;       ///< of what it trains, by which its checkpoints count

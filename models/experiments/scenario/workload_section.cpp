@@ -331,6 +331,9 @@ class WorkloadReader : public ExperimentReader {
                                           rows.first_line, reason));
     }
     for (const auto& [what, found] : log.without_effect()) {
+      if (what.find("\"volcano.sh/preemptable\"") != std::string::npos && config_.scheduler->minds_preemptible()) {
+        continue;
+      }
       config_.notes.push_back(fmt::format("{} has no effect, first in line {}", what, found.first_line));
     }
     if (!from.fill) { config_.logged_waits = log.waits(); }

@@ -116,6 +116,7 @@ void JobLog::add(const LoggedJob& logged) {
   job.limit = logged.limit.value_or(WallTime::max());
   job.expected = logged.predicted.value_or(logged.limit.value_or(logged.duration));
   job.priority = logged.priority;
+  job.preemptible = logged.preemptible;
   job.retries = logged.retries;
   job.application = list_.name(logged.application);
   job.batch = logged.batch;

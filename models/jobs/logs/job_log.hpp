@@ -27,6 +27,7 @@ struct LoggedJob {
   std::optional<WallTime> limit;      ///< that its user asked for
   std::optional<WallTime> predicted;  ///< how long its user, or anybody, thought that it runs
   std::int32_t priority = 0;
+  bool preemptible = false;            ///< as of Job
   std::uint32_t retries = UINT32_MAX;  ///< after failures; none said: always
   std::string_view application;        ///< whose profile says how long it runs, in place of `duration`; "": none
   std::uint32_t batch = 0;             ///< of an application

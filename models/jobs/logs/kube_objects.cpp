@@ -118,6 +118,7 @@ void KubeObjects::read_metadata(const YAML::Node& object, KubeJob& job) {
   for (const auto& each : annotations) {
     const std::string& key = each.first.Scalar();
     if (!is_for_schedulers(key) || key == "athanor/submitted" || key == "athanor/duration") { continue; }
+    if (key == "volcano.sh/preemptable") { job.preemptible = each.second.IsScalar() && each.second.Scalar() == "true"; }
     notes_.log().has_no_effect(fmt::format("annotation \"{}\"", key), notes_.place(each.first));
   }
 }

@@ -24,6 +24,7 @@ struct KubeJob {
   std::uint32_t retries = UINT32_MAX;  ///< after failures; none said: always
   std::optional<WallTime> predicted;
   std::int32_t priority = 0;
+  bool preemptible = false;  ///< as of Job
   SourceLocation place;
 };
 

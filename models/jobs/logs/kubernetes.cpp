@@ -85,6 +85,7 @@ struct KubernetesObjects final : LogFormat {
       logged.limit = job.limit;
       logged.predicted = job.predicted;
       logged.priority = job.priority;
+      logged.preemptible = job.preemptible;
       logged.retries = job.retries;
       logged.least_gpus = job.least_gpus;
       logged.most_gpus = job.most_gpus;

@@ -56,6 +56,8 @@ class SchedulerKind {
   virtual bool places_jobs() const { return false; }
   /// It gives elastic jobs other numbers of GPUs than their shapes have.
   virtual bool resizes_jobs() const { return false; }
+  /// It treats jobs that are preemptible unlike others.
+  virtual bool minds_preemptible() const { return false; }
   /// It finds places for tasks that a running job has lost.
   virtual bool places_lost_tasks() const { return false; }
   virtual std::unique_ptr<Scheduler> make(const JobList& jobs, const NodeList& nodes) const = 0;

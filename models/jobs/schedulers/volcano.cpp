@@ -35,6 +35,12 @@ struct Volcano final : SchedulerKind {
       return {"not-simulated", "where in a GPU its slices are is not known where Volcano evicts tasks",
               R"(leave out "preempt" and "reclaim", or "mig" of tasks)"};
     }
+    if (const auto* tdm = settings.use_of(VolcanoPlugin::tdm)) {
+      const std::string mistake = zones_mistake(tdm->zones, nodes.count());
+      if (!mistake.empty()) {
+        return {"out-of-range", mistake, R"(change "first_node" and "nodes" of the zones of "tdm")"};
+      }
+    }
     if (settings.queues.empty()) { return {}; }
     for (const VolcanoQueue& queue : settings.queues) {
       if (!queue.guarantee || queue.guarantee->gpus.value_or(0) <= nodes.gpus()) { continue; }
@@ -55,6 +61,7 @@ struct Volcano final : SchedulerKind {
     return {};
   }
   bool places_jobs() const override { return settings.scores_nodes(); }
+  bool minds_preemptible() const override { return settings.has(VolcanoPlugin::tdm); }
   bool resizes_jobs() const override { return true; }
   bool places_lost_tasks() const override { return true; }
 

@@ -13,6 +13,13 @@ std::string scheduled(const std::string& scheduler) {
          scheduler + "}}}";
 }
 
+/// The same under Volcano, with nodes that are lent.
+std::string lent(const std::string& more, const std::string& zone) {
+  const std::string actions = more.empty() ? R"(, "actions": ["allocate", "preempt"])" : more;
+  return scheduled(R"("volcano", "tiers": [["gang", {"name": "tdm", "zones": [{"name": "z", )" + zone + "}]}]]" +
+                   actions);
+}
+
 }  // namespace
 
 TEST_CASE("keys of schedulers that do nothing beside the others are refused, and queues that are there twice") {
@@ -20,6 +27,12 @@ TEST_CASE("keys of schedulers that do nothing beside the others are refused, and
   const std::vector<WrongWorkload> wrong = {
       {scheduled(R"("volcano", "queues": [{"name": "a"}])"), "no-such-queue", "default and a"},
       {scheduled(R"("volcano", "queues": [{"name": "b", "guarantee": {"gpus": 5}}])"), "out-of-range", "the 4 of all"},
+      {scheduled(R"("volcano", "tiers": [["gang", "tdm"]])"), "missing-key", "which nodes are revocable"},
+      {lent("", R"("nodes": 4, "from": "22:00", "to": "24:00")"), "wrong-value", "'24:00' is no time of day"},
+      {lent("", R"("nodes": 4, "first_node": 1, "from": "22:00", "to": "23:00")"), "out-of-range", "up to 4"},
+      {lent(R"(, "actions": ["allocate"])", R"("nodes": 4, "from": "22:00", "to": "23:00")"), "no-preempt",
+       "nothing takes"},
+      {on_star(R"({"jobs": [{"gpus": 1, "duration": "1h", "preemptible": true}]})"), "no-effect", "'fifo' treats"},
       {scheduled(R"("kueue", "cluster_queues": [{"name": "a", "nominal_quota": 4}])"), "no-such-queue",
        "cluster_queues are a"},
       {scheduled(R"("kueue", "cluster_queues": [{"name": "a", "nominal_quota": 4},

@@ -1,5 +1,7 @@
 """Figures of workloads: a page of one run, several runs side by side, and each picture alone."""
 
+import textwrap
+
 from matplotlib import pyplot
 
 import axes as look
@@ -13,6 +15,7 @@ import workload_speeds
 
 MOST_CASES = 8  # side by side
 MOST_ALIKE = 6  # pictures of one kind below each other
+MOST_STUCK = 3  # jobs that are named
 
 
 class Part:
@@ -83,10 +86,18 @@ def strips(rows, title):
     return titled(figure, title)
 
 
+def heading(run):
+    """The title of a run, and which jobs nothing can help any more: of those there may be nothing to see."""
+    lines = [textwrap.shorten(f"Stuck: {each}", 130, placeholder=" ...") for each in run.stuck[:MOST_STUCK]]
+    if len(run.stuck) > MOST_STUCK:
+        lines.append(f"and {len(run.stuck) - MOST_STUCK} more")
+    return "\n".join([run.title, *lines])
+
+
 def page(run, title):
     """All that is known of one run. `title`: "" where that stands above it already."""
     parts = [TIME] + [part for key, part in PARTS.items() if key not in ("nodes", "levels") and part.there(run)]
-    return strips([(part, run, "" if part != TIME else run.title) for part in parts], title)
+    return strips([(part, run, "" if part != TIME else heading(run)) for part in parts], title)
 
 
 # Of several runs, a bar for each says it shorter than a picture of each.

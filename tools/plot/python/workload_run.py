@@ -51,6 +51,7 @@ class Run:
     trainings: list = dataclasses.field(default_factory=list)
     data: list = dataclasses.field(default_factory=list)
     links: dict = dataclasses.field(default_factory=dict)
+    stuck: list = dataclasses.field(default_factory=list)  # jobs and why
 
     def unit(self):
         """The largest unit of time of which it takes two, and its name."""
@@ -105,7 +106,7 @@ def of_json(given):
                domains=given["nodes"]["domains"], tier=given["tier"], title=heading(given, jobs, given["nodes"]["gpus"]),
                outages=given["outages"], gpu_hours=given["gpu_hours"], lost=given["lost"],
                domain_hours=given["domain_hours"], trainings=given.get("trainings", []), data=given.get("data", []),
-               links=given.get("links", {}))
+               links=given.get("links", {}), stuck=given["stuck"])
 
 
 def places_of(text):

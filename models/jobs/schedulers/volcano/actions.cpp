@@ -129,7 +129,8 @@ bool VolcanoScheduler::allocate(JobId job, ClusterState& state) {
   const Amounts request = jobs_.request(job);
   const bool allowed = queues_.is_allocatable(known.queue, request);
   if (!allowed && !keeps) { return false; }
-  TasksPlaced placed = session_->place(allowed ? jobs_.needed_shape(job) : allowed_part(job), !keeps);
+  TasksPlaced placed =
+      session_->place(allowed ? jobs_.needed_shape(job) : allowed_part(job), list_.jobs[job].preemptible, !keeps);
   if (placed.tasks == known.needed && placed.pipelined == 0) {
     queues_.leave(known.queue, request);
     if (known.most == known.needed) {
@@ -171,7 +172,7 @@ void VolcanoScheduler::backfill_all(ClusterState& state) {
       const VolcanoJob& known = jobs_[turn.job];
       if (!known.is_best_effort) { return WaitingList::Next::no_such; }
       if (known.is_new) { return WaitingList::Next::job; }
-      TasksPlaced placed = session_->place(state.jobs().shape(turn.job), true);
+      TasksPlaced placed = session_->place(list_.shape(turn.job), list_.jobs[turn.job].preemptible, true);
       if (placed.tasks < known.needed) { return WaitingList::Next::no_such; }
       start(turn.job, std::move(placed.on_free), state);
       started.push_back(turn.job);
@@ -190,8 +191,11 @@ bool VolcanoScheduler::may_evict(JobId job, Eviction eviction, const ClusterStat
   if (eviction == Eviction::reclaim) { return queues_.may_reclaim(known.queue, request_of(job, state)); }
   const auto* drf = settings_.use_of(VolcanoPlugin::drf);
   const auto* gang = settings_.use_of(VolcanoPlugin::gang);
+  const auto* tdm = settings_.use_of(VolcanoPlugin::tdm);
+  if (list_.jobs[job].preemptible && settings_.spares_by_tdm()) { return false; }
   const auto& by_priority = running_by_priority_[known.queue];
-  const bool others_judge = (drf != nullptr && drf->preemptable) || (gang != nullptr && gang->preemptable);
+  const bool others_judge = (drf != nullptr && drf->preemptable) || (gang != nullptr && gang->preemptable) ||
+                            (tdm != nullptr && tdm->preemptable);
   return !by_priority.empty() && (others_judge || by_priority.begin()->first < state.job(job).priority);
 }
 
@@ -200,7 +204,7 @@ void VolcanoScheduler::evict_for_all(Eviction eviction, ClusterState& state) {
   for (const std::size_t queue : queues_.in_order()) {
     const auto look_at = [&](JobId job) {
       if (!may_evict(job, eviction, state)) { return; }
-      if (!victims) { victims.emplace(settings_, jobs_, queues_, total_, state); }
+      if (!victims) { victims.emplace(settings_, zones_, jobs_, queues_, total_, state); }
       const bool keeps = keeps_overdue_ && is_overdue(job, state);
       const Shape needed = incomplete_.contains(job) ? missing_of(job, state).shape : jobs_.needed_shape(job);
       const auto room = victims->make_room(job, needed, eviction, *session_, keeps);

@@ -56,7 +56,7 @@ bool VolcanoScheduler::add_task(Growing& growing) {
   const Demand& each = list_.shape(growing.job).front().each;
   const Amounts one = amounts_of(each, 1);
   if (growing.tasks >= known.most || !queues_.is_allocatable(known.queue, one)) { return false; }
-  TasksPlaced placed = session_->place({{1, each}}, true);
+  TasksPlaced placed = session_->place({{1, each}}, list_.jobs[growing.job].preemptible, true);
   if (placed.tasks == 0) { return false; }
   if (placed.pipelined > 0) {
     kept_.emplace_back(growing.job, std::move(placed));

@@ -59,6 +59,7 @@ bool VolcanoScheduler::is_before(JobId a, JobId b) const {
       if (use.plugin == VolcanoPlugin::sla && first.submitted != second.submitted) {
         return first.submitted < second.submitted;
       }
+      if (use.plugin == VolcanoPlugin::tdm && first.preemptible != second.preemptible) { return second.preemptible; }
       if (use.plugin != VolcanoPlugin::drf) { continue; }
       const double less = dominant_share(jobs_[a].allocated, total_);
       const double more = dominant_share(jobs_[b].allocated, total_);
@@ -81,7 +82,7 @@ void VolcanoScheduler::complete(JobId job, ClusterState& state) {
   const auto [shape, groups] = missing_of(job, state);
   const Amounts more = amounts_of(shape);
   if (!queues_.is_allocatable(known.queue, more)) { return; }
-  TasksPlaced placed = session_->place(shape, true);
+  TasksPlaced placed = session_->place(shape, list_.jobs[job].preemptible, true);
   if (placed.tasks == 0) { return; }
   for (Allocation* where : {&placed.on_free, &placed.in_future}) {
     for (NodeShare& share : *where) { share.group = groups[share.group]; }

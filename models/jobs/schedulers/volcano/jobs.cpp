@@ -15,6 +15,7 @@ bool is_before(const Job& a, const Job& b, const VolcanoSettings& settings) {
     for (const VolcanoPluginUse& use : tier) {
       if (use.plugin == VolcanoPlugin::priority && a.priority != b.priority) { return a.priority > b.priority; }
       if (use.plugin == VolcanoPlugin::sla && a.submitted != b.submitted) { return a.submitted < b.submitted; }
+      if (use.plugin == VolcanoPlugin::tdm && a.preemptible != b.preemptible) { return b.preemptible; }
     }
   }
   return false;

@@ -34,6 +34,11 @@ void add(const Node& node, Amounts& sum) {
   add_kind(Amounts::gpu, std::uint32_t{node.gpus} * Inventory::kWhole);
 }
 
+RevocableZones zones_of(const VolcanoSettings& settings, const NodeList& nodes) {
+  const auto* tdm = settings.use_of(VolcanoPlugin::tdm);
+  return tdm == nullptr ? RevocableZones() : RevocableZones(tdm->zones, nodes.count());
+}
+
 double gpus(std::int64_t milli) { return static_cast<double>(milli) / Inventory::kWhole; }
 
 }  // namespace
@@ -43,8 +48,9 @@ VolcanoScheduler::VolcanoScheduler(VolcanoSettings settings, const JobList& jobs
       list_(jobs),
       queues_(settings_, jobs),
       jobs_(settings_, queues_, jobs),
+      zones_(zones_of(settings_, nodes)),
       nodes_have_limits_(std::any_of(nodes.nodes.begin(), nodes.nodes.end(), has_limits)),
-      alike_differ_(settings_.has(VolcanoPlugin::sla) ||
+      alike_differ_(settings_.has(VolcanoPlugin::sla) || settings_.has(VolcanoPlugin::tdm) ||
                     std::any_of(jobs.jobs.begin(), jobs.jobs.end(), [](const Job& job) { return job.is_elastic(); })),
       keeps_overdue_(keeps_overdue(settings_)),
       pending_(queues_.count()),
@@ -157,7 +163,10 @@ void VolcanoScheduler::schedule(ClusterState& state) {
       case VolcanoAction::enqueue: enqueue_all(state); break;
       case VolcanoAction::allocate: allocate_all(state); break;
       case VolcanoAction::backfill: backfill_all(state); break;
-      case VolcanoAction::preempt: evict_for_all(Eviction::preempt, state); break;
+      case VolcanoAction::preempt:
+        evict_for_all(Eviction::preempt, state);
+        revoke(state);
+        break;
       case VolcanoAction::reclaim: evict_for_all(Eviction::reclaim, state); break;
     }
   }
@@ -167,7 +176,7 @@ void VolcanoScheduler::schedule(ClusterState& state) {
 void VolcanoScheduler::open(ClusterState& state) {
   release_holdings(state);
   total_ = total(state);
-  session_.emplace(settings_, nodes_have_limits_, state);
+  session_.emplace(settings_, zones_, nodes_have_limits_, state);
   for (const Holding& holding : holdings_) {
     session_->future().give_back(holding.where, state.jobs().shape(holding.shape));
   }
@@ -181,6 +190,7 @@ void VolcanoScheduler::close(ClusterState& state) {
   const bool goes_on = std::exchange(may_grow_, false) || !new_jobs_.empty();
   next_session_ = goes_on ? state.now() + WallTime{1} : WallTime::max();
   for (const JobId job : new_jobs_) { jobs_[job].is_new = false; }
+  count_zone_session(state.now());
   for (const JobId job : settled_) { jobs_[job].is_settled = false; }
   kept_.clear();
   pipelined_.clear();
@@ -200,7 +210,7 @@ void VolcanoScheduler::release_holdings(ClusterState& state) {
 }
 
 WallTime VolcanoScheduler::next_call(const ClusterState& /*state*/) const {
-  WallTime next = next_session_;
+  WallTime next = std::min(next_session_, next_zone_session_);
   if (!deadlines_.empty()) { next = std::min(next, deadlines_.begin()->first); }
   for (const Holding& holding : holdings_) { next = std::min(next, holding.until); }
   return next;

@@ -93,6 +93,12 @@ class VolcanoScheduler final : public Scheduler {
   bool may_evict(JobId job, Eviction eviction, const ClusterState& state) const;
   void evict(JobId job, const Allocation& tasks, ClusterState& state);
 
+  // What revocable nodes take back (revocations.cpp).
+  std::optional<NodeShare> task_to_revoke(const RunningJob& running, const ClusterState& state) const;
+  void revoke(ClusterState& state);
+  WallTime next_zone_session(WallTime now) const;
+  void count_zone_session(WallTime now);
+
   // What elastic jobs get beyond what they need (elastic_jobs.cpp).
   /// One that runs, or is to begin, with what it gets.
   struct Growing {
@@ -114,6 +120,7 @@ class VolcanoScheduler final : public Scheduler {
   const JobList& list_;
   VolcanoQueues queues_;
   VolcanoJobs jobs_;
+  RevocableZones zones_;
   Amounts all_nodes_;                 ///< what all nodes have
   bool nodes_have_limits_ = false;    ///< of cores or memory
   bool alike_differ_ = false;         ///< jobs that ask for the same may fare differently
@@ -127,6 +134,9 @@ class VolcanoScheduler final : public Scheduler {
   std::vector<std::map<std::int32_t, std::uint32_t>> running_by_priority_;  ///< jobs of each queue
   Amounts held_;                                                            ///< by what has been evicted
   std::vector<Holding> holdings_;
+  WallTime next_revocation_;            ///< not before
+  std::size_t idle_zone_sessions_ = 0;  ///< in a row, that windows alone were the reason for
+  WallTime next_zone_session_ = WallTime::max();
 
   // Of a session.
   Amounts total_;

@@ -16,10 +16,12 @@ Inventory& VolcanoSession::future() {
 bool VolcanoSession::scores_differ(const Demand& demand) const {
   const auto* binpack = settings_.use_of(VolcanoPlugin::binpack);
   const bool counts_gpus = binpack != nullptr && binpack->binpack.gpus > 0;
+  if (preemptible_ && !zones_.is_empty()) { return true; }
   return nodes_have_limits_ || (counts_gpus && (demand.gpus > 0 || demand.gpu_milli > 0));
 }
 
 std::uint32_t VolcanoSession::room(NodeId node, const Demand& demand) const {
+  if (!admits(node)) { return 0; }
   const std::uint32_t now = state_.inventory().room(node, demand);
   return future_ && now > 0 ? std::min(now, future_->room(node, demand)) : now;
 }
@@ -29,13 +31,14 @@ bool VolcanoSession::has_room_for_all(const TaskGroup& group) const {
   if (!future_ && std::uint64_t{group.each.gpus} * group.tasks > inventory.free_gpus()) { return false; }
   std::uint64_t room = 0;
   for (const NodeId node : inventory.nodes().nodes.ids()) {
-    room += inventory.room(node, group.each);
+    if (admits(node)) { room += inventory.room(node, group.each); }
     if (room >= group.tasks) { return true; }
   }
   return false;
 }
 
-TasksPlaced VolcanoSession::place(const Shape& shape, bool whole) {
+TasksPlaced VolcanoSession::place(const Shape& shape, bool preemptible, bool whole) {
+  preemptible_ = preemptible;
   if (whole && !std::all_of(shape.begin(), shape.end(), [&](const auto& each) { return has_room_for_all(each); })) {
     return {};
   }
@@ -97,8 +100,9 @@ std::uint32_t VolcanoSession::fill_by_score(std::uint32_t group, const TaskGroup
   const Inventory& free = state_.inventory();
   const auto look_at = [&](NodeId node) {
     Candidate& candidate = candidates_[node.value];
-    candidate.fits = (of_future ? future_->room(node, tasks.each) : room(node, tasks.each)) > 0;
-    if (candidate.fits) { candidate.score = node_score(tasks.each, node, free, settings_); }
+    const auto room_then = [&] { return admits(node) ? future_->room(node, tasks.each) : 0; };
+    candidate.fits = (of_future ? room_then() : room(node, tasks.each)) > 0;
+    if (candidate.fits) { candidate.score = score(tasks.each, node); }
   };
   candidates_.assign(free.nodes().count(), {});
   for (const NodeId node : free.nodes().nodes.ids()) { look_at(node); }
@@ -140,11 +144,19 @@ void VolcanoSession::discard(const TasksPlaced& placed, const Shape& shape) {
   if (future_) { future_->give_back(placed.in_future, shape); }
 }
 
-std::vector<NodeId> VolcanoSession::by_score(const Demand& demand) const {
+/// tdm sends preemptible jobs to revocable nodes first.
+double VolcanoSession::score(const Demand& demand, NodeId node) const {
+  constexpr double kRevocable = 100;
+  const bool prefers = preemptible_ && zones_.is_open(node, state_.now());
+  return node_score(demand, node, state_.inventory(), settings_) + (prefers ? kRevocable : 0);
+}
+
+std::vector<NodeId> VolcanoSession::by_score(const Demand& demand, bool preemptible) {
+  preemptible_ = preemptible;
   const Inventory& free = state_.inventory();
   std::vector<std::pair<double, NodeId>> scored;
   for (const NodeId node : free.nodes().nodes.ids()) {
-    if (free.is_open(node)) { scored.emplace_back(node_score(demand, node, free, settings_), node); }
+    if (free.is_open(node) && admits(node)) { scored.emplace_back(score(demand, node), node); }
   }
   std::stable_sort(scored.begin(), scored.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<NodeId> nodes;

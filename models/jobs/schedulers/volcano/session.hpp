@@ -23,20 +23,21 @@ struct TasksPlaced {
 class VolcanoSession {
  public:
   /// `nodes_have_limits`: of cores or memory, by which scores may differ.
-  VolcanoSession(const VolcanoSettings& settings, bool nodes_have_limits, ClusterState& state)
-      : settings_(settings), nodes_have_limits_(nodes_have_limits), state_(state) {}
+  VolcanoSession(const VolcanoSettings& settings, const RevocableZones& zones, bool nodes_have_limits,
+                 ClusterState& state)
+      : settings_(settings), zones_(zones), nodes_have_limits_(nodes_have_limits), state_(state) {}
 
   /// What will be free; the same as what is free where nothing is being released.
   bool has_future() const { return future_.has_value(); }
   /// Makes one of its own of what will be free.
   Inventory& future();
 
-  /// As many tasks as fit of a shape. `whole`: all of them, or none are placed.
-  TasksPlaced place(const Shape& shape, bool whole);
+  /// As many tasks as fit of a shape of a job that is preemptible or not. `whole`: all of them, or none are placed.
+  TasksPlaced place(const Shape& shape, bool preemptible, bool whole);
   /// Gives back what place() has taken.
   void discard(const TasksPlaced& placed, const Shape& shape);
-  /// Nodes in the order of their scores for a task, whatever is free there.
-  std::vector<NodeId> by_score(const Demand& demand) const;
+  /// Nodes that it may use in the order of their scores for a task of such a job, whatever is free there.
+  std::vector<NodeId> by_score(const Demand& demand, bool preemptible);
 
  private:
   struct Candidate {
@@ -48,6 +49,8 @@ class VolcanoSession {
   bool scores_differ(const Demand& demand) const;
   std::uint32_t room(NodeId node, const Demand& demand) const;
   bool has_room_for_all(const TaskGroup& group) const;
+  bool admits(NodeId node) const { return zones_.admits(node, preemptible_, state_.now()); }
+  double score(const Demand& demand, NodeId node) const;
   TasksPlaced place_by_policy(const Shape& shape, bool whole);
   void place_group(std::uint32_t group, const TaskGroup& tasks, TasksPlaced& placed);
   std::uint32_t fill_in_order(std::uint32_t group, const TaskGroup& tasks, TasksPlaced& placed);
@@ -55,9 +58,11 @@ class VolcanoSession {
   void take(NodeId node, std::uint32_t group, const Demand& demand, bool of_future, TasksPlaced& placed);
 
   const VolcanoSettings& settings_;
+  const RevocableZones& zones_;
   bool nodes_have_limits_;
   ClusterState& state_;
   std::optional<Inventory> future_;
+  bool preemptible_ = false;  ///< the job that is looked at
   std::vector<Candidate> candidates_;
 };
 

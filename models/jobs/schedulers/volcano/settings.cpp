@@ -20,7 +20,7 @@ struct PluginWords {
   std::string_view name;
   std::string_view meaning;
 };
-constexpr std::array<PluginWords, 9> kPlugins = {{
+constexpr std::array<PluginWords, 10> kPlugins = {{
     {VolcanoPlugin::priority, "priority", "jobs of higher priority come first, and preempt lower ones"},
     {VolcanoPlugin::gang, "gang", "a job begins with all tasks that it needs, or not at all"},
     {VolcanoPlugin::sla, "sla", "a job that has waited too long is let into its queue, and keeps what it gets"},
@@ -30,6 +30,7 @@ constexpr std::array<PluginWords, 9> kPlugins = {{
     {VolcanoPlugin::overcommit, "overcommit", "how much more than the cluster has is let into queues"},
     {VolcanoPlugin::nodeorder, "nodeorder", "nodes by the scores of Kubernetes"},
     {VolcanoPlugin::binpack, "binpack", "the fullest node first"},
+    {VolcanoPlugin::tdm, "tdm", "preemptible jobs use revocable nodes in windows of the day"},
 }};
 
 std::string_view name_of(VolcanoPlugin plugin) {
@@ -37,7 +38,8 @@ std::string_view name_of(VolcanoPlugin plugin) {
 }
 
 bool judges_preemption(VolcanoPlugin plugin) {
-  return plugin == VolcanoPlugin::priority || plugin == VolcanoPlugin::gang || plugin == VolcanoPlugin::drf;
+  return plugin == VolcanoPlugin::priority || plugin == VolcanoPlugin::gang || plugin == VolcanoPlugin::drf ||
+         plugin == VolcanoPlugin::tdm;
 }
 bool judges_reclaim(VolcanoPlugin plugin) {
   return plugin == VolcanoPlugin::gang || plugin == VolcanoPlugin::proportion || plugin == VolcanoPlugin::capacity;
@@ -70,6 +72,7 @@ void visit_arguments(Fields& fields, VolcanoPluginUse& use) {
       fields.optional("gpus", use.binpack.gpus,
                       "binpack.resources: of GPUs, which do not count where nobody names them", {0, 1000});
       break;
+    case VolcanoPlugin::tdm: visit(fields, use.zones); break;
     default: break;
   }
 }
@@ -99,9 +102,14 @@ void visit_plugin(FieldValue& value, VolcanoPluginUse& use) {
     if (!text.ok()) { return; }
     use = {};
     use.plugin = std::find_if(kPlugins.begin(), kPlugins.end(), [&](const auto& e) { return e.name == name; })->plugin;
-    if (use.plugin != VolcanoPlugin::sla) { return; }
-    text.problem("missing-key", "'sla' alone does not say how long is too long",
-                 R"(write {"name": "sla", "waiting_time": "1h"})");
+    if (use.plugin == VolcanoPlugin::sla) {
+      text.problem("missing-key", "'sla' alone does not say how long is too long",
+                   R"(write {"name": "sla", "waiting_time": "1h"})");
+    }
+    if (use.plugin == VolcanoPlugin::tdm) {
+      text.problem("missing-key", "'tdm' alone does not say which nodes are revocable",
+                   R"(write {"name": "tdm", "zones": [{"name": "z", "nodes": 8, "from": "20:00", "to": "23:00"}]})");
+    }
   };
   value.one_of({{Type::object, as_object}, {Type::string, as_name}});
 }
@@ -185,6 +193,10 @@ void check_actions(Fields& fields, const VolcanoSettings& settings) {
     refuse("no-effect", "\"reclaim\" takes back what queues have beyond what they deserve",
            "write \"proportion\" or \"capacity\" into \"tiers\"");
   }
+  if (settings.has(VolcanoPlugin::tdm) && !settings.has(VolcanoAction::preempt)) {
+    refuse("no-preempt", "nothing takes tasks off revocable nodes when their window has ended",
+           "write \"preempt\" into \"actions\", which asks \"tdm\" whom");
+  }
   if (!evicts) { check_key(fields, "grace_period", false, "the action \"preempt\" or \"reclaim\""); }
 }
 
@@ -223,6 +235,18 @@ const VolcanoPluginUse* VolcanoSettings::use_of(VolcanoPlugin plugin) const {
 
 bool VolcanoSettings::has(VolcanoAction action) const {
   return std::find(actions.begin(), actions.end(), action) != actions.end();
+}
+
+bool VolcanoSettings::spares_by_tdm() const {
+  for (const VolcanoTier& tier : tiers) {
+    bool says = false;
+    for (const VolcanoPluginUse& use : tier) {
+      if (use.plugin == VolcanoPlugin::tdm) { return true; }
+      says = says || use.plugin == VolcanoPlugin::priority || use.plugin == VolcanoPlugin::gang;
+    }
+    if (says) { return false; }
+  }
+  return false;
 }
 
 void visit(Fields& fields, VolcanoSettings& settings) {

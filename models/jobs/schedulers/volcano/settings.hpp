@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/jobs/schedulers/volcano/revocable_zones.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/ratio.hpp"
 #include "sim/units.hpp"
@@ -23,6 +24,7 @@ enum class VolcanoPlugin : std::uint8_t {
   overcommit,
   nodeorder,
   binpack,
+  tdm,
 };
 
 /// Weights of scores of nodes.
@@ -47,6 +49,7 @@ struct VolcanoPluginUse {
   WallTime waiting_time;    ///< sla
   BinpackWeights binpack;
   NodeorderWeights nodeorder;
+  RevocableZoneRules zones;  ///< tdm
 };
 
 /// Amounts as they are written: what is absent is not limited, or not guaranteed.
@@ -82,8 +85,12 @@ struct VolcanoSettings {
   const VolcanoPluginUse* use_of(VolcanoPlugin plugin) const;
   bool has(VolcanoPlugin plugin) const { return use_of(plugin) != nullptr; }
   bool has(VolcanoAction action) const;
+  /// The first tier that says which jobs starve has tdm in it: preemptible ones do not, and preempt nobody.
+  bool spares_by_tdm() const;
   /// Plugins say which node is the best: else a placement does.
-  bool scores_nodes() const { return has(VolcanoPlugin::nodeorder) || has(VolcanoPlugin::binpack); }
+  bool scores_nodes() const {
+    return has(VolcanoPlugin::nodeorder) || has(VolcanoPlugin::binpack) || has(VolcanoPlugin::tdm);
+  }
 };
 
 void visit(Fields& fields, VolcanoSettings& settings);

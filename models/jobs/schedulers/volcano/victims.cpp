@@ -1,12 +1,16 @@
 #include "models/jobs/schedulers/volcano/victims.hpp"
 
 #include <algorithm>
+#include <set>
+
+#include "models/jobs/schedulers/volcano/one_task.hpp"
 
 namespace athanor {
 
-VolcanoVictims::VolcanoVictims(const VolcanoSettings& settings, const VolcanoJobs& jobs, VolcanoQueues& queues,
-                               const Amounts& total, ClusterState& state)
+VolcanoVictims::VolcanoVictims(const VolcanoSettings& settings, const RevocableZones& zones, const VolcanoJobs& jobs,
+                               VolcanoQueues& queues, const Amounts& total, ClusterState& state)
     : settings_(settings),
+      zones_(zones),
       jobs_(jobs),
       queues_(queues),
       total_(total),
@@ -16,15 +20,12 @@ VolcanoVictims::VolcanoVictims(const VolcanoSettings& settings, const VolcanoJob
     if (jobs_[running.job].is_settled) { continue; }  // it has begun in this session
     const Shape& shape = state.jobs().shape(running.job);
     for (const NodeShare& share : running.where) {
-      GpuSet left = share.gpus;
-      NicSet nics_left = share.nics;
+      NodeShare left = share;
       for (std::uint32_t task = 0; task < share.tasks; ++task) {
-        const Demand& each = shape[share.group].each;
-        const GpuSet gpus = each.gpu_milli > 0 ? share.gpus : left.lowest(each.gpus);
-        const NicSet nics = nics_left.lowest(each.nics);
-        left = left - gpus;
-        nics_left = nics_left - nics;
-        on_node_[share.node].push_back({running.job, {share.node, share.group, 1, gpus, 0, nics}});
+        const NodeShare one = one_task(left, shape[share.group].each);
+        left.gpus = left.gpus - one.gpus;
+        left.nics = left.nics - one.nics;
+        on_node_[share.node].push_back({running.job, one});
       }
     }
   }
@@ -37,7 +38,7 @@ VolcanoVictims::Room VolcanoVictims::make_room(JobId job, const Shape& needed, E
   bool all = true;
   for (const TaskGroup& group : needed) {
     if (asks_for_nothing(group.each)) { continue; }
-    order_ = session.by_score(group.each);
+    order_ = session.by_score(group.each, state_.job(job).preemptible);
     for (std::uint32_t task = 0; task < group.tasks && all; ++task) {
       all = place_task(job, group.each, eviction, future);
     }
@@ -143,6 +144,7 @@ std::optional<VolcanoVictims::Tasks> VolcanoVictims::opinion(const VolcanoPlugin
     case VolcanoPlugin::drf:
       if (!preempts) { return {}; }
       return allowed_by_drf(job, demand, candidates);
+    case VolcanoPlugin::tdm: return preempts ? std::optional(allowed_by_tdm(job, candidates)) : std::nullopt;
     case VolcanoPlugin::proportion:
     case VolcanoPlugin::capacity:
       if (preempts) { return {}; }
@@ -179,6 +181,18 @@ VolcanoVictims::Tasks VolcanoVictims::allowed_by_drf(JobId job, const Demand& de
     Amounts& has = left.try_emplace(task->job, allocated(task->job)).first->second;
     has -= amounts(*task);
     if (wants <= dominant_share(has, total_) + kLittle) { allowed.push_back(task); }
+  }
+  return allowed;
+}
+
+/// For jobs that are not preemptible: one task of each preemptible job that is on a node of no zone.
+VolcanoVictims::Tasks VolcanoVictims::allowed_by_tdm(JobId job, const Tasks& candidates) const {
+  Tasks allowed;
+  if (state_.job(job).preemptible) { return allowed; }
+  std::set<JobId> asked;
+  for (RunningTask* task : candidates) {
+    const bool may_lose = state_.job(task->job).preemptible && !zones_.is_revocable(task->share.node);
+    if (may_lose && asked.insert(task->job).second) { allowed.push_back(task); }
   }
   return allowed;
 }
@@ -253,6 +267,8 @@ bool VolcanoVictims::leaves_before(const RunningTask& a, const RunningTask& b) c
   if (a.job == b.job) { return false; }
   for (const VolcanoTier& tier : settings_.tiers) {
     for (const VolcanoPluginUse& use : tier) {
+      const bool stays = state_.job(b.job).preemptible;
+      if (use.plugin == VolcanoPlugin::tdm && state_.job(a.job).preemptible != stays) { return !stays; }
       const std::int32_t low = state_.job(a.job).priority;
       const std::int32_t high = state_.job(b.job).priority;
       if (use.plugin == VolcanoPlugin::priority && low != high) { return low < high; }

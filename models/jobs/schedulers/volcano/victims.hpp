@@ -27,8 +27,8 @@ struct RunningTask {
 class VolcanoVictims {
  public:
   /// Begins with what runs at present. `total`: what the open nodes have.
-  VolcanoVictims(const VolcanoSettings& settings, const VolcanoJobs& jobs, VolcanoQueues& queues, const Amounts& total,
-                 ClusterState& state);
+  VolcanoVictims(const VolcanoSettings& settings, const RevocableZones& zones, const VolcanoJobs& jobs,
+                 VolcanoQueues& queues, const Amounts& total, ClusterState& state);
 
   struct Room {
     bool for_all = false;
@@ -58,6 +58,7 @@ class VolcanoVictims {
                                Eviction eviction) const;
   Tasks beyond_gangs(const Tasks& candidates) const;
   Tasks allowed_by_drf(JobId job, const Demand& demand, const Tasks& candidates) const;
+  Tasks allowed_by_tdm(JobId job, const Tasks& candidates) const;
   Tasks allowed_by_queues(const Tasks& candidates) const;
   void evict(RunningTask& task, Inventory& future);
   void undo(std::size_t steps, std::size_t queue, Inventory& future);
@@ -69,6 +70,7 @@ class VolcanoVictims {
   bool leaves_before(const RunningTask& a, const RunningTask& b) const;
 
   const VolcanoSettings& settings_;
+  const RevocableZones& zones_;
   const VolcanoJobs& jobs_;
   VolcanoQueues& queues_;
   Amounts total_;
