@@ -4,6 +4,7 @@
 #include <set>
 
 #include "models/jobs/schedulers/volcano/one_task.hpp"
+#include "models/jobs/task_count.hpp"
 
 namespace athanor {
 
@@ -240,8 +241,7 @@ const Demand& VolcanoVictims::demand_of(const RunningTask& task) const {
 }
 
 std::uint32_t VolcanoVictims::tasks_of(JobId job) const {
-  std::uint32_t sum = 0;
-  for (const NodeShare& share : state_.running(job).where) { sum += share.tasks; }
+  std::uint32_t sum = athanor::tasks_of(state_.running(job).where);
   const auto gone = evicted_.find(job);
   if (gone != evicted_.end()) { sum -= static_cast<std::uint32_t>(gone->second.size()); }
   for (const Step& step : steps_) { sum -= step.task != nullptr && step.task->job == job ? 1 : 0; }
