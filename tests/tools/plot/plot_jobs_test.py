@@ -33,7 +33,7 @@ def run_of(case, jobs, stints, nodes=4, **more):
     parts = {"work": 5.0, "checkpoints": 0.0, "work lost": 0.0, "failed, not yet seen": 0.0, "starting": 0.0, "down": 0.0, "idle": 3.0}
     return {"case": case, "seeds": 0, "scheduler": "fifo", "placement": "best_fit", "ended": end, "jobs": columns, "stints": stints,
             "outages": [], "gpu_hours": parts, "lost": {}, "nodes": {"gpus": [8] * nodes, "domains": [node // 2 for node in range(nodes)]},
-            "tier": "leaf", "domain_hours": [[1.0, 0.0, 1.0]] * -(-nodes // 2), **more}
+            "tier": "leaf", "domain_hours": [[1.0, 0.0, 1.0]] * -(-nodes // 2), "stuck": [], **more}
 
 
 def small_run(case, **more):
@@ -149,6 +149,12 @@ class Runs(Drawing):
         self.check_shows("No job has started.", drawn)
         self.check_shows("0.8", drawn)
         self.assertFalse("1e" in drawn.split("</defs>")[-1] and "e\u22129" in drawn)
+
+    def test_jobs_that_are_stuck_are_named_and_the_rest_counted(self):
+        drawn = self.draw_runs([small_run("", stuck=[f"job {number} waits for ever" for number in range(5)])])
+        self.check_shows("Stuck: job 2 waits for ever", drawn)
+        self.check_shows("and 2 more", drawn)
+        self.assertNotIn("job 3 waits", drawn)
 
     def test_one_case_without_a_name_has_no_legend_and_nothing_complains(self):
         with tempfile.TemporaryDirectory() as folder:
