@@ -140,9 +140,6 @@ void KubeObjects::read_labels(const YAML::Node& labels, KubeJob& job) {
 void KubeObjects::read_replicas(const YAML::Node& object, const char* specs, KubeJob& job) {
   const YAML::Node spec = child(object, "spec");
   notes_.known_keys(spec, kube_text(object, "kind"), {specs, "runPolicy", "elasticPolicy"});
-  if (const YAML::Node elastic = child(spec, "elasticPolicy")) {
-    notes_.problem(elastic, "elastic", "\"elasticPolicy\": jobs here run on all their GPUs or wait", "leave it out");
-  }
   const YAML::Node roles = child(spec, specs);
   if (!roles || !roles.IsMap()) {
     notes_.problem(object, "missing-key", fmt::format("there is no \"{}\" in its \"spec\"", specs), "");
@@ -152,7 +149,32 @@ void KubeObjects::read_replicas(const YAML::Node& object, const char* specs, Kub
     notes_.known_keys(role.second, "a replica", {"replicas", "template"});
     add_pods(role.second, kube_count(role.second, "replicas", 1, notes_), job);
   }
+  if (const YAML::Node elastic = child(spec, "elasticPolicy")) { read_elastic_policy(elastic, job); }
   read_run_policy(child(spec, "runPolicy"), job);
+}
+
+void KubeObjects::read_elastic_policy(const YAML::Node& policy, KubeJob& job) {
+  notes_.known_keys(policy, "elasticPolicy",
+                    {"minReplicas", "maxReplicas", "nProcPerNode", "standalone", "rdzvBackend", "rdzvHost", "rdzvPort",
+                     "rdzvId", "rdzvConf"});
+  if (job.shape.size() != 1 || job.shape.front().each.gpus == 0) {
+    notes_.problem(policy, "elastic", "an elastic job here has one kind of replicas, with GPUs",
+                   "leave out \"elasticPolicy\", or all replicas but the workers");
+    return;
+  }
+  const std::uint32_t replicas = job.shape.front().tasks;
+  const std::uint32_t least = kube_count(policy, "minReplicas", replicas, notes_);
+  const std::uint32_t most = kube_count(policy, "maxReplicas", replicas, notes_);
+  if (least == 0 || least > replicas || most < replicas || most > 1'000'000) {
+    notes_.problem(
+        policy, "out-of-range",
+        fmt::format("{} replicas are not between \"minReplicas\" {} and \"maxReplicas\" {}", replicas, least, most),
+        "as in 4 replicas with {minReplicas: 2, maxReplicas: 8}");
+    return;
+  }
+  if (least == most) { return; }
+  job.least_gpus = least * job.shape.front().each.gpus;
+  job.most_gpus = most * job.shape.front().each.gpus;
 }
 
 void KubeObjects::read_run_policy(const YAML::Node& policy, KubeJob& job) {
@@ -162,7 +184,8 @@ void KubeObjects::read_run_policy(const YAML::Node& policy, KubeJob& job) {
   notes_.known_keys(scheduling, "schedulingPolicy", {"minAvailable", "queue", "priorityClass"});
   if (const std::string queue = kube_text(scheduling, "queue"); !queue.empty()) { job.queue = queue; }
   if (const std::string name = kube_text(scheduling, "priorityClass"); !name.empty()) { job.priority_class = name; }
-  check_minimum(scheduling, tasks_of(job.shape));
+  const bool elastic = job.most_gpus > 0;
+  check_minimum(scheduling, elastic ? job.least_gpus / job.shape.front().each.gpus : tasks_of(job.shape));
   check_suspend(policy, job);
 }
 
@@ -276,11 +299,12 @@ void KubeObjects::add_pods(const YAML::Node& holder, std::uint32_t count, KubeJo
 void KubeObjects::check_minimum(const YAML::Node& spec, std::uint64_t all) {
   const YAML::Node minimum = child(spec, "minAvailable");
   if (!minimum || kube_text(spec, "minAvailable") == std::to_string(all)) { return; }
-  notes_.problem(
-      minimum, "elastic",
-      fmt::format("\"minAvailable\" is {}, and there are {} pods: these run all or none",
-                  kube_text(spec, "minAvailable"), all),
-      "leave it out, or make it the number of all pods; a Job of Volcano whose pods are alike may have fewer");
+  notes_.problem(minimum, "elastic",
+                 fmt::format("\"minAvailable\" is {}, and there are {} pods: these run all or none",
+                             kube_text(spec, "minAvailable"), all),
+                 "leave it out, or make it the number of all pods, or, with \"elasticPolicy\", of \"minReplicas\"; a "
+                 "Job of Volcano "
+                 "whose pods are alike may have fewer");
 }
 
 void KubeObjects::read_minimum(const YAML::Node& spec, KubeJob& job) {

@@ -51,6 +51,8 @@ class KubeObjects {
   void add_pods(const YAML::Node& holder, std::uint32_t count, KubeJob& job);
   void read_metadata(const YAML::Node& object, KubeJob& job);
   void read_labels(const YAML::Node& labels, KubeJob& job);
+  /// Of replicas that are alike.
+  void read_elastic_policy(const YAML::Node& policy, KubeJob& job);
   void check_minimum(const YAML::Node& spec, std::uint64_t all);
   /// A job that runs with some of its pods is elastic.
   void read_minimum(const YAML::Node& spec, KubeJob& job);

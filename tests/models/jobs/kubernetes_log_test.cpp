@@ -94,6 +94,27 @@ TEST_CASE("kubernetes: policies give the queue, the priority and the limit; elas
   CHECK(problem_of(pytorch("  runPolicy: {suspend: true}\n")) == "7 suspended");
 }
 
+TEST_CASE("kubernetes: the workers of a PyTorchJob with an elastic policy are elastic") {
+  const auto job = [](std::string_view policy, std::string_view minimum = "") {
+    return fmt::format(
+        "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {{name: a}}\nspec:\n  elasticPolicy: {{{}}}\n"
+        "{}  pytorchReplicaSpecs:\n    Worker:\n      replicas: 4\n{}",
+        policy, minimum, pods(6, "nvidia.com/gpu: 8"));
+  };
+  const ReadLog log = read_log("kubernetes", job("minReplicas: 2, maxReplicas: 6, rdzvBackend: c10d"), kHour);
+  CHECK(log.shape(0) == Shape{{4, {.gpus = 8}}});
+  CHECK(log.job(0).least_gpus == 16);
+  CHECK(log.job(0).most_gpus == 48);
+  CHECK(!read_log("kubernetes", job("maxReplicas: 4"), kHour).job(0).is_elastic());
+  CHECK(problem_of(job("minReplicas: 5")) == "5 out-of-range");
+  CHECK(problem_of(job("maxReplicas: 3")) == "5 out-of-range");
+  const auto gang = [](int least) {
+    return fmt::format("  runPolicy: {{schedulingPolicy: {{minAvailable: {}}}}}\n", least);
+  };
+  CHECK(read_log("kubernetes", job("minReplicas: 2", gang(2)), kHour).job(0).most_gpus == 32);
+  CHECK(problem_of(job("minReplicas: 2", gang(3))) == "6 elastic");
+}
+
 TEST_CASE("kubernetes: tasks of a Volcano Job begin together, or it is refused") {
   const ReadLog log = read_log("kubernetes", volcano("3", "  runningEstimate: 90m\n"), kHour);
   CHECK(log.shape(0) == Shape{{1, {.cpu_milli = 500}}, {2, {.gpus = 4}}});
