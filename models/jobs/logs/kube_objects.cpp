@@ -303,8 +303,7 @@ void KubeObjects::check_minimum(const YAML::Node& spec, std::uint64_t all) {
                  fmt::format("\"minAvailable\" is {}, and there are {} pods: these run all or none",
                              kube_text(spec, "minAvailable"), all),
                  "leave it out, or make it the number of all pods, or, with \"elasticPolicy\", of \"minReplicas\"; a "
-                 "Job of Volcano "
-                 "whose pods are alike may have fewer");
+                 "Job of Volcano whose pods are alike may have fewer");
 }
 
 void KubeObjects::read_minimum(const YAML::Node& spec, KubeJob& job) {

@@ -189,13 +189,14 @@ bool VolcanoScheduler::may_evict(JobId job, Eviction eviction, const ClusterStat
   const VolcanoJob& known = jobs_[job];
   if (known.is_new || known.is_settled || known.is_best_effort) { return false; }
   if (eviction == Eviction::reclaim) { return queues_.may_reclaim(known.queue, request_of(job, state)); }
-  const auto* drf = settings_.use_of(VolcanoPlugin::drf);
-  const auto* gang = settings_.use_of(VolcanoPlugin::gang);
-  const auto* tdm = settings_.use_of(VolcanoPlugin::tdm);
   if (list_.jobs[job].preemptible && settings_.spares_by_tdm()) { return false; }
+  const auto has_a_say = [&](VolcanoPlugin plugin) {
+    const auto* use = settings_.use_of(plugin);
+    return use != nullptr && use->preemptable;
+  };
   const auto& by_priority = running_by_priority_[known.queue];
-  const bool others_judge = (drf != nullptr && drf->preemptable) || (gang != nullptr && gang->preemptable) ||
-                            (tdm != nullptr && tdm->preemptable);
+  const bool others_judge =
+      has_a_say(VolcanoPlugin::drf) || has_a_say(VolcanoPlugin::gang) || has_a_say(VolcanoPlugin::tdm);
   return !by_priority.empty() && (others_judge || by_priority.begin()->first < state.job(job).priority);
 }
 

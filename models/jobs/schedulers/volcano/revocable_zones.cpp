@@ -13,7 +13,7 @@ namespace {
 
 using namespace literals;
 
-/// Of "22:30", "7:05" or "24:00"; none: it is no time of day.
+/// Of "22:30" or "7:05", to "23:59"; none: it is no time of day.
 std::optional<WallTime> time_of(const std::string& text) {
   const std::size_t colon = text.find(':');
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };

@@ -22,8 +22,7 @@ std::optional<NodeShare> VolcanoScheduler::task_to_revoke(const RunningJob& runn
 }
 
 void VolcanoScheduler::revoke(ClusterState& state) {
-  if (zones_.is_empty()) { return; }
-  if (state.now() < next_revocation_) { return; }
+  if (zones_.is_empty() || state.now() < next_revocation_) { return; }
   std::vector<std::pair<JobId, NodeShare>> tasks;
   for (const RunningJob& running : state.running()) {
     if (const auto task = task_to_revoke(running, state)) { tasks.emplace_back(running.job, *task); }
