@@ -33,6 +33,7 @@ constexpr Column kExpert{"expert"};                 ///< GPUs that share experts
 constexpr Column kSchedule{"schedule"};             ///< of the pipeline
 constexpr Column kVirtualStages{"virtual_stages"};  ///< of each GPU
 constexpr Column kSharding{"sharding"};         ///< what replicas share: `none`, `optimizer`, `gradients`, `parameters`
+constexpr Column kOptimizer{"optimizer"};       ///< where it is not Adam
 constexpr Column kRecompute{"recompute"};       ///< what backward computes again
 constexpr Column kMicroBatch{"micro_batch"};    ///< sequences
 constexpr Column kGlobalBatch{"global_batch"};  ///< sequences of a step
@@ -145,6 +146,7 @@ void put_plan(const TrainingSetup& setup, Record& record) {
   record.put(kSchedule, name(plan.schedule));
   record.put(kVirtualStages, plan.virtual_stages);
   record.put(kSharding, name(plan.sharding));
+  if (plan.optimizer != OptimizerKind::adam) { record.put(kOptimizer, name(plan.optimizer)); }
   record.put(kRecompute, name(plan.recompute));
   record.put(kMicroBatch, plan.micro_batch);
   record.put(kGlobalBatch, plan.global_batch);

@@ -237,18 +237,43 @@ PhasedKernels plain_layer_work(const PlainLayer& layer, const ParallelPlan& plan
   return work;
 }
 
+namespace {
+
+/// Muon's: what momentum gives is written and read in 16 bits, its norm read and divided by; each iteration takes X to
+/// a X + (b A + c A A) X with A = X X^T of the shorter side, which three products do; what comes out is read.
+void add_orthogonalization(const LayerMatrix& matrix, Precision precision, Kernels& kernels) {
+  if (matrix.table) { return; }
+  const double a = std::min(matrix.in, matrix.out);
+  const double b = std::max(matrix.in, matrix.out);
+  constexpr double kTensors = 5;
+  kernels.push_back(memory("orthogonalization", kTensors * bytes_of(precision) * matrix.elements()));
+  const auto product = [&](double n, double k) {
+    kernels.push_back(gemm("orthogonalization", precision, kNewtonSchulzSteps * matrix.count, a, n, k));
+  };
+  product(a, b);
+  product(a, a);
+  product(b, a);
+}
+
+}  // namespace
+
 /// PyTorch's, where it casts: parameters are their own master copy, and gradients are dropped, not set to zero.
-Kernels optimizer_work(double updated, double held, const ParallelPlan& plan) {
+Kernels optimizer_work(double updated, double held, const ParallelPlan& plan,
+                       const std::vector<LayerMatrix>& matrices) {
   const WorkSizes sizes = sizes_of(plan);
   // Adam reads a gradient, reads and writes two moments and the master copy, and writes what that is a copy of; it
-  // reads that, too, where it is a part of the master copy.
+  // reads that, too, where it is a part of the master copy. Others differ in their states and reads of gradients.
   const bool is_master = sizes.element == 4 || sizes.autocast;
   const double copy = is_master ? 0 : plan.keeps_fp8() ? plan.kept_fp8_bytes() : sizes.element;
   const double master = is_master ? 4 : plan.master_bytes;
   const double read = master < 4 ? copy : 0;
-  const double states = 2 * master + 4.0 * plan.moment_bytes;
+  const double states = 2 * optimizer_state_bytes(updated, matrices, plan);
+  const double gradients = costs_of(plan.optimizer).gradient_reads * plan.gradient_bytes;
   Kernels kernels{memory("gradient norm", updated * plan.gradient_bytes),
-                  memory("optimizer", updated * (plan.gradient_bytes + states + copy + read))};
+                  memory("optimizer", updated * (gradients + 2 * master + copy + read) + states)};
+  if (costs_of(plan.optimizer).matrices == MatrixRule::orthogonalized) {
+    for (const LayerMatrix& matrix : matrices) { add_orthogonalization(matrix, sizes.wide, kernels); }
+  }
   if (!sizes.autocast) { kernels.push_back(memory("zero gradients", held * plan.gradient_bytes)); }
   if (!sizes.casts) { return kernels; }
   // Wide parameters are cast; of narrow ones what products need beside what was gathered is made of that.

@@ -56,9 +56,11 @@ PhasedKernels output_work(const Transformer& model, const ParallelPlan& plan);
 /// A layer of a model that is a list of them.
 PhasedKernels plain_layer_work(const PlainLayer& layer, const ParallelPlan& plan);
 
-/// Adam with gradients clipped by their norm, once per step. `updated`: parameters that this GPU updates (its share,
-/// where the optimizer is sharded); `held`: those whose gradients are set to zero and whose matrices are cast here.
-Kernels optimizer_work(double updated, double held, const ParallelPlan& plan);
+/// The plan's optimizer with gradients clipped by their norm, once per step. `updated`: parameters that this GPU
+/// updates (its share, where the optimizer is sharded); `held`: those whose gradients are set to zero and whose
+/// matrices are cast here; `matrices`: among those updated, where the optimizer needs them.
+Kernels optimizer_work(double updated, double held, const ParallelPlan& plan,
+                       const std::vector<LayerMatrix>& matrices = {});
 
 /// Tokens of a micro-batch that one GPU computes: sequences x tokens / context ranks.
 double tokens_of(const ParallelPlan& plan);

@@ -129,7 +129,7 @@ double shards(const ParallelPlan& plan, std::uint32_t replicas) {
 struct StateBytes {
   double parameter = 2;  ///< and its copies
   double gradient = 4;
-  double optimizer = 12;
+  double master = 4;
 };
 
 StateBytes state_bytes(const ParallelPlan& plan, bool of_layers) {
@@ -140,21 +140,26 @@ StateBytes state_bytes(const ParallelPlan& plan, bool of_layers) {
   const bool has_master = sizes.element < 4 && !sizes.autocast;
   return {.parameter = own + copies,
           .gradient = static_cast<double>(plan.gradient_bytes),
-          .optimizer = (has_master ? plan.master_bytes : 0.0) + 2.0 * plan.moment_bytes};
+          .master = has_master ? plan.master_bytes : 0.0};
 }
 
-/// ZeRO: 4 N + 12 N / d, 2 N + 14 N / d, 16 N / d for d shards (Rajbhandari et al. 2020).
-void add_states(double parameters, double divisor, const ParallelPlan& plan, bool of_layers, MemoryUse& use) {
+/// ZeRO: 4 N + 12 N / d, 2 N + 14 N / d, 16 N / d for d shards (Rajbhandari et al. 2020). `ranks`: that hold the same.
+void add_states(const ParameterShare& held, bool experts, std::uint32_t ranks, const ParallelPlan& plan, bool of_layers,
+                MemoryUse& use) {
   const StateBytes bytes = state_bytes(plan, of_layers);
-  const auto share = [&](Sharding from) { return plan.sharding >= from ? divisor : 1.0; };
-  use.parameters += parameters * bytes.parameter / share(Sharding::parameters);
-  use.gradients += parameters * bytes.gradient / share(Sharding::gradients);
-  use.optimizer += parameters * bytes.optimizer / share(Sharding::optimizer);
+  const double parameters = experts ? held.experts : held.dense;
+  const double divisor = shards(plan, ranks);
+  const double updating = updating_ranks(held, experts, divisor, plan);
+  const auto share = [&](Sharding from, double among) { return plan.sharding >= from ? among : 1.0; };
+  use.parameters += parameters * bytes.parameter / share(Sharding::parameters, divisor);
+  use.gradients += parameters * bytes.gradient / share(Sharding::gradients, divisor);
+  use.optimizer += (parameters * bytes.master + optimizer_state_bytes(parameters, matrices_of(held, experts), plan)) /
+                   share(Sharding::optimizer, updating);
 }
 
-void add_states(const ParameterShare& held, double replicas, const ParallelPlan& plan, bool of_layers, MemoryUse& use) {
-  add_states(replicas * held.dense, shards(plan, dense_replicas(plan)), plan, of_layers, use);
-  add_states(replicas * held.experts, shards(plan, expert_replicas(plan)), plan, of_layers, use);
+void add_states(const ParameterShare& held, const ParallelPlan& plan, bool of_layers, MemoryUse& use) {
+  add_states(held, false, dense_replicas(plan), plan, of_layers, use);
+  add_states(held, true, expert_replicas(plan), plan, of_layers, use);
 }
 
 /// `number`: of the layer in its chunk.
@@ -263,16 +268,16 @@ MemoryUse memory_of(const Transformer& model, const ParallelPlan& plan, const St
     use.activations += stage.in_flight * kept_by(model, plan, stage, place);
   }
   if (stage.embedding) {
-    ends.dense += embedding_share(model, plan);
+    ends += share_of_embedding(model, plan);
     if (plan.dropout) { use.activations += stage.in_flight * sizes.norm_tokens * model.hidden; }
   }
   if (stage.output) {
     const double heads = 1.0 + model.next_token_layers;
-    ends.dense += output_share(model, plan, !stage.embedding);
+    ends += share_of_output(model, plan, !stage.embedding);
     use.activations += heads * output_activations(model, plan);
   }
-  add_states(layers, stage.replicas, plan, true, use);
-  add_states(ends, stage.replicas, plan, false, use);
+  add_states(times(layers, stage.replicas), plan, true, use);
+  add_states(times(ends, stage.replicas), plan, false, use);
   use.gradients += unreduced(plan, stage, layers) + unreduced(plan, stage, ends);
   use.buffers += gathered(model, plan, stage) + remade(model, plan, stage) + moving(model, plan, stage);
   if (plan.sequence_parallel && plan.tensor > 1) { use.buffers += sizes.tokens * model.hidden * sizes.element; }
@@ -291,7 +296,7 @@ MemoryUse memory_of(const std::vector<PlainLayer>& layers, const ParallelPlan& p
     const double all = std::max(layer.activations, layer.output);
     use.activations += plan.micro_batch * sizes.element * (recomputed(plan, place) ? layer.output : all);
   }
-  add_states(parameters, shards(plan, dense_replicas(plan)), plan, true, use);
+  add_states({parameters, 0}, plan, true, use);
   if (plan.sharding == Sharding::parameters && shards(plan, dense_replicas(plan)) > 1) {
     const double gradient = static_cast<double>(plan.gradient_bytes) / plan.shard_calls;
     use.buffers += most * (units_at_once(plan, layers.size()) * sizes.element + gradient);

@@ -147,6 +147,15 @@ void check_recompute(const Transformer& model, const ParallelPlan& plan, std::ve
   }
 }
 
+/// Slices of a matrix on several ranks are no matrices that rows and columns, or all singular values, could be seen in.
+void check_optimizer(const ParallelPlan& plan, std::vector<std::string>& faults) {
+  if (!needs_matrices(plan.optimizer) || plan.sharding < Sharding::gradients) { return; }
+  faults.push_back(fmt::format(
+      "{} needs whole matrices, which sharding of {} cuts: share out the optimizer, of which each rank gets "
+      "whole matrices (Megatron Core's layer-wise optimizer), or nothing",
+      name(plan.optimizer), name(plan.sharding)));
+}
+
 }  // namespace
 
 std::vector<std::string> contradictions(const Transformer& model, const ParallelPlan& plan) {
@@ -165,6 +174,7 @@ std::vector<std::string> contradictions(const Transformer& model, const Parallel
   }
   check_shard_groups(model, plan, faults);
   check_recompute(model, plan, faults);
+  check_optimizer(plan, faults);
   if (plan.context > 1 && !plan.fused_attention) {
     faults.emplace_back("context parallelism needs fused attention: the scores of a whole sequence are on no GPU");
   }

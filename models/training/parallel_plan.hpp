@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "models/training/lora.hpp"
+#include "models/training/optimizer.hpp"
 #include "models/training/recompute.hpp"
 #include "sim/time.hpp"
 #include "sim/units.hpp"
@@ -103,10 +105,12 @@ struct ParallelPlan {
   std::uint32_t gradient_bytes = 4;  ///< of a gradient that is reduced
   std::uint32_t reduce_every = 1;    ///< micro-batches after which it is (sharding gradients, parameters)
   std::uint32_t master_bytes = 4;    ///< of the optimizer's copy of a parameter: 4; 2: what bf16 lacks of fp32; 0: none
-  std::uint32_t moment_bytes = 4;    ///< of each of Adam's two moments
-  bool fp8_parameters = false;       ///< of layers are kept and gathered in fp8, where matrices are multiplied in it
-  std::uint32_t prefetch = 1;        ///< layers that are gathered ahead (sharding parameters)
-  std::uint32_t shard_calls = 1;     ///< in which a layer is gathered, and reduced (sharding gradients, parameters)
+  std::uint32_t moment_bytes = 4;    ///< of each of Adam's two moments, of momentum
+  OptimizerKind optimizer = OptimizerKind::adam;
+  Lora lora;                      ///< of rank 0: all parameters are trained
+  bool fp8_parameters = false;    ///< of layers are kept and gathered in fp8, where matrices are multiplied in it
+  std::uint32_t prefetch = 1;     ///< layers that are gathered ahead (sharding parameters)
+  std::uint32_t shard_calls = 1;  ///< in which a layer is gathered, and reduced (sharding gradients, parameters)
   /// For recomputing and for backward apart (sharding parameters), for each micro-batch (sharding gradients).
   bool gather_again = false;
   Time host_per_rank{};  ///< before each of these calls, for each of its ranks: what the host takes
@@ -124,6 +128,10 @@ struct ParallelPlan {
   /// Of a parameter that is kept in fp8, as it is gathered: a cast of a whole tensor, which is transposed where it
   /// arrives; of blocks both casts.
   double kept_fp8_bytes() const { return has_blocks(fp8_recipe) ? cast_bytes() : narrow_bytes(); }
+  /// Whether adapters alone are trained.
+  bool freezes() const { return lora.rank > 0; }
+  /// ... beside matrices that are kept in 4 bits.
+  bool quantizes_base() const { return freezes() && lora.base == BasePrecision::nf4; }
   std::uint32_t micro_batches() const { return global_batch / (micro_batch * data); }
   /// Whether parameters of layers are narrow themselves, not copies of wide ones.
   bool keeps_fp8() const { return fp8_parameters && precision == Precision::fp8; }

@@ -1,15 +1,38 @@
 #include "models/training/parameter_share.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "sim/check.hpp"
 
 namespace athanor {
 
+namespace {
+
+void add(const LayerMatrix& matrix, std::vector<LayerMatrix>& all) {
+  const auto alike = [&](const LayerMatrix& each) {
+    return each.in == matrix.in && each.out == matrix.out && each.experts == matrix.experts &&
+           each.table == matrix.table;
+  };
+  const auto found = std::find_if(all.begin(), all.end(), alike);
+  if (found == all.end()) { return all.push_back(matrix); }
+  found->count += matrix.count;
+}
+
+}  // namespace
+
 ParameterShare& ParameterShare::operator+=(const ParameterShare& other) {
   dense += other.dense;
   experts += other.experts;
+  for (const LayerMatrix& matrix : other.matrices) { add(matrix, matrices); }
   return *this;
+}
+
+ParameterShare times(ParameterShare share, double copies) {
+  share.dense *= copies;
+  share.experts *= copies;
+  for (LayerMatrix& matrix : share.matrices) { matrix.count *= copies; }
+  return share;
 }
 
 ParameterShare parameter_share(const LayerParameters& layer, const Transformer& model, const ParallelPlan& plan) {
@@ -20,7 +43,24 @@ ParameterShare parameter_share(const LayerParameters& layer, const Transformer& 
 
 ParameterShare layer_share(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer) {
   const bool further = layer >= model.layers;
-  return parameter_share(further ? next_token_parameters(model) : layer_parameters(model, layer), model, plan);
+  ParameterShare share =
+      parameter_share(further ? next_token_parameters(model) : layer_parameters(model, layer), model, plan);
+  if (!needs_matrices(plan.optimizer)) { return share; }
+  for (const LayerMatrix& matrix : layer_matrices(model, plan, layer)) { add(matrix, share.matrices); }
+  return share;
+}
+
+ParameterShare share_of_embedding(const Transformer& model, const ParallelPlan& plan) {
+  ParameterShare share{embedding_share(model, plan), 0};
+  if (needs_matrices(plan.optimizer)) { share.matrices = {vocabulary_matrix(model, plan)}; }
+  return share;
+}
+
+ParameterShare share_of_output(const Transformer& model, const ParallelPlan& plan, bool copy) {
+  ParameterShare share{output_share(model, plan, copy), 0};
+  const bool own = !model.tied || copy;
+  if (own && needs_matrices(plan.optimizer)) { share.matrices = {vocabulary_matrix(model, plan)}; }
+  return share;
 }
 
 double mlp_share(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer) {
@@ -45,6 +85,20 @@ std::uint32_t dense_replicas(const ParallelPlan& plan) { return plan.data * plan
 
 std::uint32_t expert_replicas(const ParallelPlan& plan) {
   return std::max(1U, plan.tensor * plan.context * plan.data / std::max(1U, plan.expert * plan.expert_tensor));
+}
+
+std::vector<LayerMatrix> matrices_of(const ParameterShare& held, bool experts) {
+  std::vector<LayerMatrix> found;
+  std::copy_if(held.matrices.begin(), held.matrices.end(), std::back_inserter(found),
+               [&](const LayerMatrix& matrix) { return matrix.experts == experts; });
+  return found;
+}
+
+double updating_ranks(const ParameterShare& held, bool experts, double ranks, const ParallelPlan& plan) {
+  if (!needs_matrices(plan.optimizer)) { return ranks; }
+  double matrices = 0;
+  for (const LayerMatrix& matrix : matrices_of(held, experts)) { matrices += matrix.count; }
+  return std::max(1.0, std::min(ranks, matrices));
 }
 
 std::uint32_t layers_of(const TrainedModel& model) {

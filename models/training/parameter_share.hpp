@@ -12,16 +12,21 @@ namespace athanor {
 struct ParameterShare {
   double dense = 0;    ///< equal on the data and context ranks: their gradients are summed over data x context
   double experts = 0;  ///< equal on fewer: summed over tensor x context x data / (expert x expert_tensor)
+  std::vector<LayerMatrix> matrices = {};  ///< among them, each shape once; where the optimizer needs them
 
   double total() const { return dense + experts; }
   ParameterShare& operator+=(const ParameterShare& other);
 };
+ParameterShare times(ParameterShare share, double copies);
 
 ParameterShare parameter_share(const LayerParameters& layer, const Transformer& model, const ParallelPlan& plan);
 /// Parameters of a layer that one GPU holds; from model.layers on, of layers of further tokens.
 ParameterShare layer_share(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer);
 /// Dense parameters that one GPU holds of a layer's MLP, or of the shared expert beside the others.
 double mlp_share(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer);
+/// Embedding, and output, with their matrices where the optimizer needs them.
+ParameterShare share_of_embedding(const Transformer& model, const ParallelPlan& plan);
+ParameterShare share_of_output(const Transformer& model, const ParallelPlan& plan, bool copy);
 /// The vocabulary is split over tensor ranks; learned positions and the last norm are on each.
 double embedding_share(const Transformer& model, const ParallelPlan& plan);
 /// Of the vocabulary alone, without learned positions: what output and embedding share where they are tied.
@@ -32,6 +37,13 @@ double output_share(const Transformer& model, const ParallelPlan& plan, bool cop
 /// Ranks over which gradients of `dense` and of `experts` are summed.
 std::uint32_t dense_replicas(const ParallelPlan& plan);
 std::uint32_t expert_replicas(const ParallelPlan& plan);
+
+/// Those of `matrices` that are, or are not, of experts.
+std::vector<LayerMatrix> matrices_of(const ParameterShare& held, bool experts);
+
+/// Of `ranks` that share the optimizer out, how many get something: of matrices that must stay whole no more than there
+/// are of them.
+double updating_ranks(const ParameterShare& held, bool experts, double ranks, const ParallelPlan& plan);
 
 /// Of a transformer, or of a list.
 std::uint32_t layers_of(const TrainedModel& model);

@@ -49,6 +49,8 @@ const std::vector<Rule>& rules() {
       {"reduce_every", &gathers_layers, kGathers},
       {"fp8_parameters", &multiplies_fp8, R"("precision" of fp8)"},
       {"master_bytes", &has_master_copy, R"(parameters of 2 bytes, or narrower ones, without "autocast")"},
+      {"moment_bytes", [](const ParallelPlan& plan) { return costs_of(plan.optimizer).moments > 0; },
+       R"(an "optimizer" with moments of its own: "adam", "sgd_momentum" or "muon")"},
       {"overlap_gradients", [](const ParallelPlan& plan) { return has_copies(plan) && !gathers_layers(plan); },
        "several copies of whole layers; sharded ones are reduced beside backward in any case"},
       {"overlap_parameters",

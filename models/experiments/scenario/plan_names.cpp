@@ -48,6 +48,23 @@ const Names<Fp8Recipe>& names_of(Fp8Recipe /*kind*/) {
   return names;
 }
 
+const Names<OptimizerKind>& names_of(OptimizerKind /*kind*/) {
+  static const Names<OptimizerKind> names =
+      named<OptimizerKind>({OptimizerKind::adam, OptimizerKind::sgd, OptimizerKind::sgd_momentum,
+                            OptimizerKind::adafactor, OptimizerKind::muon, OptimizerKind::adam_8bit});
+  return names;
+}
+
+const Names<LoraTarget>& names_of(LoraTarget /*target*/) {
+  static const Names<LoraTarget> names = named<LoraTarget>(all_lora_targets());
+  return names;
+}
+
+const Names<BasePrecision>& names_of(BasePrecision /*precision*/) {
+  static const Names<BasePrecision> names = named<BasePrecision>({BasePrecision::wide, BasePrecision::nf4});
+  return names;
+}
+
 const Names<PlanCondition>& names_of(PlanCondition /*kind*/) {
   static const Names<PlanCondition> names =
       named<PlanCondition>({PlanCondition::always, PlanCondition::pipelined, PlanCondition::interleaved,

@@ -13,6 +13,9 @@ const Names<Recompute>& names_of(Recompute kind);
 const Names<RecomputeModule>& names_of(RecomputeModule module);
 const Names<ExecutionMode>& names_of(ExecutionMode kind);
 const Names<Fp8Recipe>& names_of(Fp8Recipe kind);
+const Names<OptimizerKind>& names_of(OptimizerKind kind);
+const Names<LoraTarget>& names_of(LoraTarget target);
+const Names<BasePrecision>& names_of(BasePrecision precision);
 const Names<PlanCondition>& names_of(PlanCondition kind);
 
 }  // namespace athanor

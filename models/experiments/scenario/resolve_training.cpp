@@ -119,6 +119,12 @@ class Resolution {
         return fault("no-effect", "selective recomputation is of attention, and a list of layers has none",
                      R"(write "recompute": "full" or "none")");
       }
+      if (needs_matrices(config_.plan.optimizer)) {
+        return fault("plan-does-not-fit",
+                     fmt::format("{} updates matrices, and a list of layers says nothing of theirs",
+                                 name(config_.plan.optimizer)),
+                     R"(write "optimizer": "adam", "sgd", "sgd_momentum" or "adam_8bit")");
+      }
       if (config_.plan.offload_layers > 0) {
         return fault("no-effect", "activations are offloaded of a transformer's layers, and this is a list of others",
                      R"(leave "offload_layers" out)");

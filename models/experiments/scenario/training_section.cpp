@@ -77,7 +77,13 @@ void read_bucket(Fields& fields, TrainingConfig& config) {
 void read_optimizer(Fields& fields, ParallelPlan& plan) {
   fields.optional("master_bytes", plan.master_bytes,
                   "Of the optimizer's copy of a parameter: 4 (fp32), 2 (what bf16 lacks of it), 0 (none)", {0, 4});
-  fields.optional("moment_bytes", plan.moment_bytes, "Of each of Adam's two moments: 4, 2 or 1", {1, 4});
+  fields.optional(
+      "optimizer", plan.optimizer,
+      "adam, sgd, sgd_momentum, adafactor (rows and columns), muon (matrices of layers, else Adam), adam_8bit "
+      "(bitsandbytes)",
+      names_of(plan.optimizer));
+  fields.optional("moment_bytes", plan.moment_bytes, "Of each of Adam's two moments, or of momentum: 4, 2 or 1",
+                  {1, 4});
   if (plan.master_bytes % 2 != 0) {
     fields.problem("master_bytes", "out-of-range",
                    fmt::format("a master copy has 4, 2 or no bytes, not {}", plan.master_bytes), "choose one of these");

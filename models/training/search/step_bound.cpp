@@ -29,7 +29,7 @@ ChunkComputing computing(const LayerPieces& layer) {
           .backward = recompute + computing(layer.backward),
           .backward_input = recompute + computing(layer.backward_input),
           .backward_weight = computing(layer.backward_weight),
-          .held = {layer.dense_parameters, layer.expert_parameters}};
+          .held = {layer.dense_parameters, layer.expert_parameters, layer.matrices}};
 }
 
 void add(ChunkComputing& sum, const ChunkComputing& more) {

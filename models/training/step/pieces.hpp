@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "algorithms/schedule/collective.hpp"
+#include "models/training/layer_matrices.hpp"
 #include "models/workload/workload.hpp"
 #include "sim/units.hpp"
 
@@ -36,9 +37,10 @@ struct LayerPieces {
   Pieces backward;        ///< of inputs and weights together: communication of the one beside the other
   Pieces backward_input;  ///< or one after the other (zero-bubble pipelines)
   Pieces backward_weight;
-  double dense_parameters = 0;   ///< of one GPU, that data-parallel ranks hold alike
-  double expert_parameters = 0;  ///< of one GPU, parameters of experts, whose data-parallel ranks are others
-  double parameter_bytes = 2;    ///< of each of these, as they are gathered
+  double dense_parameters = 0;             ///< of one GPU, that data-parallel ranks hold alike
+  double expert_parameters = 0;            ///< of one GPU, parameters of experts, whose data-parallel ranks are others
+  std::vector<LayerMatrix> matrices = {};  ///< among them, where the optimizer needs them
+  double parameter_bytes = 2;              ///< of each of these, as they are gathered
   /// Offloaded: what its activations take to the host's memory, and as long back; zero: they stay.
   Time offload = {};
   /// Offloaded: the layer of the chunk behind whose forward they are gone, and before whose backward they set out.

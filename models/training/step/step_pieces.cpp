@@ -32,8 +32,7 @@ Pieces optimizer_of(const std::vector<const ChunkPieces*>& chunks, const Paralle
   ParameterShare held;
   for (const ChunkPieces* chunk : chunks) {
     for (const LayerPieces& layer : chunk->layers) {
-      held.dense += layer.dense_parameters;
-      held.experts += layer.expert_parameters;
+      held += {layer.dense_parameters, layer.expert_parameters, layer.matrices};
     }
   }
   WorkPiece piece;
@@ -65,7 +64,7 @@ class TransformerStep {
     std::uint32_t first = 0;
     for (std::uint32_t place = 0; place < layers.size(); ++place) {
       ChunkPieces& chunk = step.places.emplace_back();
-      if (place == 0) { add(chunk, assembly_.embedding(), {embedding_share(model_, plan_), 0}); }
+      if (place == 0) { add(chunk, assembly_.embedding(), share_of_embedding(model_, plan_)); }
       for (std::uint32_t i = 0; i < layers[place]; ++i) { add_layer(chunk, first + i, i, layers[place]); }
       if (place + 1 == layers.size()) { add_end(chunk, layers.size() > 1); }
       first += layers[place];
@@ -86,6 +85,7 @@ class TransformerStep {
     pieces.parameter_bytes = narrow ? plan_.kept_fp8_bytes() : parameter_bytes(plan_);
     pieces.dense_parameters = share.dense;
     pieces.expert_parameters = share.experts;
+    pieces.matrices = std::move(share.matrices);
     chunk.layers.push_back(std::move(pieces));
   }
   /// `in_chunk`: its number in the chunk, of `layers`.
@@ -112,7 +112,7 @@ class TransformerStep {
   }
   /// Each layer of a further token makes logits of its own.
   void add_end(ChunkPieces& chunk, bool apart) const {
-    add(chunk, assembly_.output(), {output_share(model_, plan_, apart), 0});
+    add(chunk, assembly_.output(), share_of_output(model_, plan_, apart));
     for (std::uint32_t i = 0; i < model_.next_token_layers; ++i) {
       const bool recompute = plan_.recompute != Recompute::none;
       add(chunk,
@@ -161,10 +161,19 @@ StepPieces plain_pieces(const std::vector<PlainLayer>& layers, const ParallelPla
 
 Time optimizer_time(const ParameterShare& held, const ParallelPlan& plan, const GpuRates& gpu,
                     const ComputeProfile& profile) {
-  const double updated =
-      held.dense / shared_by(plan, dense_replicas(plan)) + held.experts / shared_by(plan, expert_replicas(plan));
+  double updated = 0;
+  std::vector<LayerMatrix> matrices;
+  for (const bool experts : {false, true}) {
+    const double ranks = shared_by(plan, experts ? expert_replicas(plan) : dense_replicas(plan));
+    const double updating = updating_ranks(held, experts, ranks, plan);
+    updated += (experts ? held.experts : held.dense) / updating;
+    for (LayerMatrix& matrix : matrices_of(held, experts)) {
+      matrices.push_back(matrix);
+      matrices.back().count /= updating;
+    }
+  }
   const double kept = plan.sharding == Sharding::parameters ? updated : held.total();
-  return time_of(optimizer_work(updated, kept, plan), gpu, profile);
+  return time_of(optimizer_work(updated, kept, plan, matrices), gpu, profile);
 }
 
 StepPieces step_pieces(const TrainedModel& model, const ParallelPlan& plan, const std::vector<std::uint32_t>& layers,
