@@ -75,7 +75,7 @@ PlacedTraining::PlacedTraining(const Training& training, const Workload& workloa
     for (const OperationRecord& each : worker) { alone_ = std::max(alone_, each.end); }
   }
   const ParallelPlan& plan = training_.setup.plan;
-  const double flops = model_flops(training_.setup.model, plan.sequence) * plan.global_batch;
+  const double flops = model_flops(training_.setup.model, plan) * plan.global_batch;
   intensity_ = flops / std::max(1e-12, busiest_link_seconds(calls_, own_));
 }
 

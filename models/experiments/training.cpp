@@ -10,6 +10,7 @@
 #include "models/experiments/scenario/training_gpus.hpp"
 #include "models/experiments/workload_columns.hpp"
 #include "models/software/profile.hpp"
+#include "models/training/adapters.hpp"
 #include "models/workload/work_of_workload.hpp"
 #include "sim/words.hpp"
 #include "topologies/cluster.hpp"
@@ -32,13 +33,17 @@ constexpr Column kData{"data"};                     ///< replicas
 constexpr Column kExpert{"expert"};                 ///< GPUs that share experts
 constexpr Column kSchedule{"schedule"};             ///< of the pipeline
 constexpr Column kVirtualStages{"virtual_stages"};  ///< of each GPU
-constexpr Column kSharding{"sharding"};         ///< what replicas share: `none`, `optimizer`, `gradients`, `parameters`
-constexpr Column kOptimizer{"optimizer"};       ///< where it is not Adam
-constexpr Column kRecompute{"recompute"};       ///< what backward computes again
-constexpr Column kMicroBatch{"micro_batch"};    ///< sequences
-constexpr Column kGlobalBatch{"global_batch"};  ///< sequences of a step
-constexpr Column kSequence{"sequence"};         ///< tokens
-constexpr Column kFramework{"framework"};       ///< whose defaults the plan has, where it names one
+constexpr Column kSharding{"sharding"};    ///< what replicas share: `none`, `optimizer`, `gradients`, `parameters`
+constexpr Column kOptimizer{"optimizer"};  ///< where it is not Adam
+constexpr Column kLora{"lora"};            ///< with adapters: matrices that have them, as `query+value`
+constexpr Column kLoraRank{"lora_rank"};   ///< ... elements between the two matrices of each
+constexpr Column kBasePrecision{"base_precision"};          ///< ... in what frozen matrices are kept: `wide`, `nf4`
+constexpr Column kTrainedParameters{"trained_parameters"};  ///< ... of all GPUs that hold one copy
+constexpr Column kRecompute{"recompute"};                   ///< what backward computes again
+constexpr Column kMicroBatch{"micro_batch"};                ///< sequences
+constexpr Column kGlobalBatch{"global_batch"};              ///< sequences of a step
+constexpr Column kSequence{"sequence"};                     ///< tokens
+constexpr Column kFramework{"framework"};                   ///< whose defaults the plan has, where it names one
 constexpr Column kAssumed{"assumed"};  ///< beside `framework`: an object of settings that are as it has them, and act
 constexpr Column kCompute{
     .key = "compute", .role = ColumnRole::profile, .of = &kStepTime};  ///< compute profile of the GPUs
@@ -132,6 +137,21 @@ MachineCount machine_of(const Cluster& cluster, std::uint32_t ranks) {
   return count;
 }
 
+void put_adapters(const TrainingSetup& setup, Record& record) {
+  const Lora& lora = setup.plan.lora;
+  if (!setup.plan.freezes()) { return; }
+  const double trained = trained_parameters(setup.model, setup.plan);
+  record.put(kLora, text_of(lora.targets));
+  record.put(kLoraRank, lora.rank);
+  record.put(kBasePrecision, name(lora.base));
+  record.put(kTrainedParameters, trained);
+  record.remarks.push_back(
+      fmt::format("adapters: {:.4g} million parameters are trained beside {:.4g} billion that are not, beside {} with "
+                  "rank {}{}",
+                  trained * 1e-6, parameters(setup.model) * 1e-9, text_of(lora.targets), lora.rank,
+                  lora.base == BasePrecision::nf4 ? ", whose base is kept in nf4" : ""));
+}
+
 void put_plan(const TrainingSetup& setup, Record& record) {
   const ParallelPlan& plan = setup.plan;
   record.put(kModel, setup.model.name);
@@ -147,6 +167,7 @@ void put_plan(const TrainingSetup& setup, Record& record) {
   record.put(kVirtualStages, plan.virtual_stages);
   record.put(kSharding, name(plan.sharding));
   if (plan.optimizer != OptimizerKind::adam) { record.put(kOptimizer, name(plan.optimizer)); }
+  put_adapters(setup, record);
   record.put(kRecompute, name(plan.recompute));
   record.put(kMicroBatch, plan.micro_batch);
   record.put(kGlobalBatch, plan.global_batch);

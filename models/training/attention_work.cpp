@@ -114,6 +114,12 @@ void add_grouped(const Transformer& model, const HeadShare& share, const WorkSiz
               .biases = biases,
               .gathers_in = true},
              sizes, work);
+  const auto adapter = [&](LoraTarget target, double out) {
+    add_adapter(target, {.tokens = sizes.tokens, .in = static_cast<double>(model.hidden), .out = out}, sizes, work);
+  };
+  adapter(LoraTarget::query, share.queries());
+  adapter(LoraTarget::key, share.keys());
+  adapter(LoraTarget::value, share.values());
   if (model.attention.norms) { add_norm("head norms", turned, sizes, work); }
   // PyTorch puts gradients of the three together.
   if (sizes.eager) { add_memory("split", 0, 2 * (turned + sizes.tokens * share.values()) * sizes.element, work); }
@@ -186,6 +192,8 @@ void add_attention(const Transformer& model, const ParallelPlan& plan, std::uint
               .biases = model.biases,
               .gathers_out = true},
              sizes, work);
+  add_adapter(LoraTarget::output,
+              {.tokens = sizes.tokens, .in = share.outputs(), .out = static_cast<double>(model.hidden)}, sizes, work);
 }
 
 }  // namespace athanor

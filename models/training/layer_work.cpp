@@ -179,13 +179,17 @@ PhasedKernels embedding_work(const Transformer& model, const ParallelPlan& plan)
   PhasedKernels work;
   add_memory("embedding", 2 * elements * sizes.element, 0, work);
   if (model.positions > 0) { add_memory("positions", 3 * elements * sizes.element, 0, work); }
+  if (plan.dropout) {
+    const double dropped = sizes.norm_tokens * model.hidden;
+    work.forward.push_back(memory("dropout", dropped * (2 * sizes.element + 1)));
+  }
+  if (plan.freezes()) { return work; }
   const double tables = model.positions > 0 ? 2 : 1;
   double gradients = tables * elements * (sizes.element + 2 * sizes.gradient);
   if (sizes.autocast) { gradients += dense_gradients(model, plan, sizes); }
   work.backward_weight.push_back(memory("embedding gradients", gradients));
   if (plan.dropout) {
     const double dropped = sizes.norm_tokens * model.hidden;
-    work.forward.push_back(memory("dropout", dropped * (2 * sizes.element + 1)));
     work.backward_weight.insert(work.backward_weight.begin(), memory("dropout", dropped * (2 * sizes.element + 1)));
   }
   return work;

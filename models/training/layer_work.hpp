@@ -70,5 +70,8 @@ double tokens_of(const ParallelPlan& plan);
 /// the window, causal or not; routers, norms and lookups count nothing; experts only where chosen.
 double model_flops(const Transformer& model, std::uint32_t sequence);
 double model_flops(const TrainedModel& model, std::uint32_t sequence);
+/// Of a sequence of the plan: of frozen matrices twice forward, since their weights have no gradients; of adapters
+/// three times.
+double model_flops(const TrainedModel& model, const ParallelPlan& plan);
 
 }  // namespace athanor

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/training/adapters.hpp"
 #include "models/training/parameter_share.hpp"
 #include "models/training/work_parts.hpp"
 
@@ -49,7 +50,8 @@ double inner_norms(const Transformer& model, const ParallelPlan& plan, const Kep
   const Attention& attention = model.attention;
   const double tokens = kept.sizes.tokens;
   if (attention.kind == Attention::Kind::latent) {
-    return tokens * (static_cast<double>(attention.query_rank) + attention.kv_rank) * (kept.sizes.element + kept.input);
+    const double products = plan.freezes() ? 0 : kept.input;
+    return tokens * (static_cast<double>(attention.query_rank) + attention.kv_rank) * (kept.sizes.element + products);
   }
   if (!attention.norms) { return 0; }
   const double heads = static_cast<double>(attention.heads) + attention.kv_heads;
@@ -62,14 +64,41 @@ double compressed(const Attention& attention, const Kept& kept) {
   return kept.sizes.tokens * elements * kept.sizes.element;
 }
 
+/// Whether products need what comes into these matrices once more in backward: for gradients of their weights, or of
+/// those of adapters that read the same. The rest of a frozen model needs no inputs of products.
+bool needs_inputs(const ParallelPlan& plan, std::initializer_list<LoraTarget> matrices) {
+  return !plan.freezes() || std::any_of(matrices.begin(), matrices.end(),
+                                        [&](LoraTarget target) { return plan.lora.targets.has(target); });
+}
+
+/// What the first of an adapter's two products gives, of each of `matrices`.
+double adapter_vectors(const ParallelPlan& plan, const Kept& kept, double tokens,
+                       std::initializer_list<LoraTarget> matrices) {
+  if (!plan.freezes()) { return 0; }
+  const auto adapters =
+      std::count_if(matrices.begin(), matrices.end(), [&](LoraTarget target) { return plan.lora.targets.has(target); });
+  return tokens * plan.lora.rank * kept.sizes.element * static_cast<double>(adapters);
+}
+
+constexpr std::initializer_list<LoraTarget> kAttention{LoraTarget::query, LoraTarget::key, LoraTarget::value,
+                                                       LoraTarget::output};
+constexpr std::initializer_list<LoraTarget> kMlp{LoraTarget::gate, LoraTarget::up, LoraTarget::down};
+
 double attention_block(const Transformer& model, const ParallelPlan& plan, const Kept& kept) {
   const double outputs = head_sizes(model.attention).values / plan.tensor;
-  double sum = kept.sizes.tokens * outputs * kept.input;
-  if (!recomputes(plan, RecomputeModule::layernorm)) { sum += kept.local * kept.input; }
+  // Fused attention needs what it gives for its own backward, too.
+  const bool keeps_output = plan.fused_attention || needs_inputs(plan, {LoraTarget::output});
+  const bool keeps_input = needs_inputs(plan, {LoraTarget::query, LoraTarget::key, LoraTarget::value});
+  double sum = keeps_output ? kept.sizes.tokens * outputs * kept.input : 0;
+  sum += adapter_vectors(plan, kept, kept.sizes.tokens, kAttention);
+  if (keeps_input && !recomputes(plan, RecomputeModule::layernorm)) { sum += kept.local * kept.input; }
   if (!recomputes(plan, RecomputeModule::core_attn)) { sum += softmax(model, plan, kept.sizes); }
   if (recomputes(plan, RecomputeModule::mla_up_proj)) { return sum + compressed(model.attention, kept); }
   return sum + inner_norms(model, plan, kept) + attention_inputs(model, plan, kept.sizes);
 }
+
+/// Whether what an activation function gives is kept for the product behind it.
+bool drops_given(const ParallelPlan& plan) { return !needs_inputs(plan, {LoraTarget::down}); }
 
 /// What the activation function reads, and, where it is not made again, what it gives.
 double inner_activations(const Transformer& model, const Kept& kept, double elements, bool again) {
@@ -81,7 +110,10 @@ double mlp_block(const Transformer& model, const ParallelPlan& plan, const Kept&
   const bool norm_again = recomputes(plan, RecomputeModule::layernorm);
   if (recomputes(plan, RecomputeModule::mlp)) { return norm_again ? 0 : kept.local * kept.sizes.element; }
   const double inner = kept.sizes.tokens * model.ffn / plan.tensor;
-  return (norm_again ? 0 : kept.local * kept.input) + inner_activations(model, kept, inner, false);
+  const bool keeps_input = needs_inputs(plan, {LoraTarget::gate, LoraTarget::up});
+  return (norm_again || !keeps_input ? 0 : kept.local * kept.input) +
+         inner_activations(model, kept, inner, drops_given(plan)) +
+         adapter_vectors(plan, kept, kept.sizes.tokens, kMlp);
 }
 
 double routed_experts(const Transformer& model, const ParallelPlan& plan, const Kept& kept) {
@@ -90,8 +122,9 @@ double routed_experts(const Transformer& model, const ParallelPlan& plan, const 
   const double routed =
       kept.sizes.tokens / plan.tensor * plan.expert_tensor * experts.chosen * plan.busiest_expert_rank();
   const double ffn = static_cast<double>(experts.ffn) / plan.expert_tensor;
-  double sum = routed * model.hidden * kept.input;
-  sum += inner_activations(model, kept, routed * ffn, recomputes(plan, RecomputeModule::moe_act));
+  double sum = needs_inputs(plan, {LoraTarget::gate, LoraTarget::up}) ? routed * model.hidden * kept.input : 0;
+  sum += adapter_vectors(plan, kept, routed, kMlp);
+  sum += inner_activations(model, kept, routed * ffn, drops_given(plan) || recomputes(plan, RecomputeModule::moe_act));
   sum += sent * model.hidden * kept.sizes.element;            // what comes back, which the router's weights multiply
   return sum + 4 * kept.sizes.norm_tokens * experts.experts;  // the router's scores
 }
@@ -100,10 +133,13 @@ double experts_block(const Transformer& model, const ParallelPlan& plan, const K
   const bool norm_again = recomputes(plan, RecomputeModule::layernorm);
   const double norm = norm_again ? 0 : kept.local * kept.sizes.element;  // the router's input
   if (recomputes(plan, RecomputeModule::moe)) { return norm; }
-  const double sum = norm + routed_experts(model, plan, kept);
+  const double sum = (plan.freezes() ? 0 : norm) + routed_experts(model, plan, kept);
   const double shared = kept.sizes.tokens * model.experts->shared_ffn / plan.tensor;
   if (shared == 0 || recomputes(plan, RecomputeModule::shared_experts)) { return sum; }
-  return sum + (norm_again ? 0 : kept.local * kept.input) + inner_activations(model, kept, shared, false);
+  const bool keeps_input = needs_inputs(plan, {LoraTarget::gate, LoraTarget::up});
+  return sum + (norm_again || !keeps_input ? 0 : kept.local * kept.input) +
+         inner_activations(model, kept, shared, drops_given(plan)) +
+         adapter_vectors(plan, kept, kept.sizes.tokens, kMlp);
 }
 
 }  // namespace
@@ -162,6 +198,13 @@ void add_states(const ParameterShare& held, const ParallelPlan& plan, bool of_la
   add_states(held, true, expert_replicas(plan), plan, of_layers, use);
 }
 
+/// As parameters are shared out: whole, or a part of each copy.
+void add_frozen(const FrozenBytes& frozen, double replicas, const ParallelPlan& plan, MemoryUse& use) {
+  const bool sharded = plan.sharding == Sharding::parameters;
+  use.parameters += replicas * frozen.dense / (sharded ? shards(plan, dense_replicas(plan)) : 1);
+  use.parameters += replicas * frozen.experts / (sharded ? shards(plan, expert_replicas(plan)) : 1);
+}
+
 /// `number`: of the layer in its chunk.
 bool recomputed(const ParallelPlan& plan, std::size_t number) {
   return plan.recompute == Recompute::full && (plan.recompute_layers == 0 || number < plan.recompute_layers);
@@ -191,9 +234,25 @@ double moving(const Transformer& model, const ParallelPlan& plan, const StageLoa
   return most;
 }
 
-double largest_layer(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
+/// Parameters of the largest layer that are trained, and bytes of those that are not.
+struct Unit {
+  double trained = 0;
+  double frozen = 0;
+};
+
+Unit largest_layer(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
+  Unit most;
+  for (const std::uint32_t layer : stage.layers) {
+    most.trained = std::max(most.trained, trained_share(model, plan, layer).total());
+    most.frozen = std::max(most.frozen, frozen_bytes(model, plan, layer).total());
+  }
+  return most;
+}
+
+/// A frozen matrix as it is multiplied, where it is kept in fewer bits.
+double dequantized(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
   double most = 0;
-  for (const std::uint32_t layer : stage.layers) { most = std::max(most, layer_share(model, plan, layer).total()); }
+  for (const std::uint32_t layer : stage.layers) { most = std::max(most, dequantized_bytes(model, plan, layer)); }
   return most;
 }
 
@@ -207,14 +266,16 @@ double units_at_once(const ParallelPlan& plan, std::size_t layers) {
 /// Units that are gathered while they compute, and gradients that wait to be scattered.
 double gathered(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
   if (shards(plan, dense_replicas(plan)) == 1) { return 0; }
-  const double unit = largest_layer(model, plan, stage);
+  const Unit unit = largest_layer(model, plan, stage);
   const StateBytes bytes = state_bytes(plan, true);
   switch (plan.sharding) {
     case Sharding::none:
     case Sharding::optimizer: return 0;
     case Sharding::gradients: return static_cast<double>(plan.bucket.count());
     case Sharding::parameters:
-      return unit * (units_at_once(plan, stage.layers.size()) * bytes.parameter + bytes.gradient / plan.shard_calls);
+      return unit.trained *
+                 (units_at_once(plan, stage.layers.size()) * bytes.parameter + bytes.gradient / plan.shard_calls) +
+             unit.frozen * units_at_once(plan, stage.layers.size());
   }
   return 0;
 }
@@ -248,10 +309,11 @@ double remade(const Transformer& model, const ParallelPlan& plan, const StageLoa
   return most;
 }
 
-/// Of the one micro-batch whose loss is computed: inputs of the last norm and of the output, and logits in fp32.
+/// Of the one micro-batch whose loss is computed: inputs of the last norm and, if trained, of the output, and logits in
+/// fp32.
 double output_activations(const Transformer& model, const ParallelPlan& plan) {
   const WorkSizes sizes = sizes_of(plan);
-  const double inputs = 2 * sizes.norm_tokens * model.hidden * sizes.element;
+  const double inputs = (plan.freezes() ? 1 : 2) * sizes.norm_tokens * model.hidden * sizes.element;
   return inputs + 4 * sizes.tokens * model.vocabulary / plan.tensor;
 }
 
@@ -262,24 +324,30 @@ MemoryUse memory_of(const Transformer& model, const ParallelPlan& plan, const St
   MemoryUse use;
   ParameterShare layers;
   ParameterShare ends;
+  FrozenBytes frozen;
   for (std::size_t place = 0; place < stage.layers.size(); ++place) {
-    layers += layer_share(model, plan, stage.layers[place]);
+    layers += trained_share(model, plan, stage.layers[place]);
+    frozen += frozen_bytes(model, plan, stage.layers[place]);
     if (is_offloaded(model, plan, stage, place)) { continue; }
     use.activations += stage.in_flight * kept_by(model, plan, stage, place);
   }
   if (stage.embedding) {
-    ends += share_of_embedding(model, plan);
-    if (plan.dropout) { use.activations += stage.in_flight * sizes.norm_tokens * model.hidden; }
+    ends += trained_embedding(model, plan);
+    frozen += frozen_ends(embedding_share(model, plan), plan);
+    if (plan.dropout && !plan.freezes()) { use.activations += stage.in_flight * sizes.norm_tokens * model.hidden; }
   }
   if (stage.output) {
     const double heads = 1.0 + model.next_token_layers;
-    ends += share_of_output(model, plan, !stage.embedding);
+    ends += trained_output(model, plan, !stage.embedding);
+    frozen += frozen_ends(output_share(model, plan, !stage.embedding), plan);
     use.activations += heads * output_activations(model, plan);
   }
   add_states(times(layers, stage.replicas), plan, true, use);
   add_states(times(ends, stage.replicas), plan, false, use);
+  add_frozen(frozen, stage.replicas, plan, use);
   use.gradients += unreduced(plan, stage, layers) + unreduced(plan, stage, ends);
   use.buffers += gathered(model, plan, stage) + remade(model, plan, stage) + moving(model, plan, stage);
+  use.buffers += dequantized(model, plan, stage);
   if (plan.sequence_parallel && plan.tensor > 1) { use.buffers += sizes.tokens * model.hidden * sizes.element; }
   return use;
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "models/training/adapters.hpp"
 #include "models/training/architecture.hpp"
 #include "models/training/parameter_share.hpp"
 
@@ -175,6 +176,7 @@ std::vector<std::string> contradictions(const Transformer& model, const Parallel
   check_shard_groups(model, plan, faults);
   check_recompute(model, plan, faults);
   check_optimizer(plan, faults);
+  for (std::string& fault : contradictions_of_adapters(model, plan)) { faults.push_back(std::move(fault)); }
   if (plan.context > 1 && !plan.fused_attention) {
     faults.emplace_back("context parallelism needs fused attention: the scores of a whole sequence are on no GPU");
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/training/adapters.hpp"
 #include "models/training/element_wise.hpp"
 #include "models/training/layer_work.hpp"
 
@@ -25,6 +26,8 @@ WorkSizes sizes_of(const ParallelPlan& plan) {
   sizes.blocks = plan.precision == Precision::fp8 && has_blocks(plan.fp8_recipe);
   sizes.eager = plan.execution == ExecutionMode::eager;
   sizes.autocast = plan.casts_parameters();
+  sizes.lora = plan.lora;
+  if (plan.quantizes_base()) { sizes.dequantized = nf4_bytes() + sizes.element; }
   sizes.accumulated = plan.global_batch > 0 ? 1.0 - 1.0 / plan.micro_batches() : 0;
   return sizes;
 }
@@ -104,7 +107,46 @@ bool is_aligned(const LinearWork& linear, Precision precision) {
 
 }  // namespace
 
+namespace {
+
+/// Of a linear layer whose weights are not trained: gradients of what comes in alone.
+void add_frozen_linear(const LinearWork& linear, const WorkSizes& sizes, PhasedKernels& work) {
+  const auto add = [&](Kernels& to, double out, double in) {
+    if (sizes.dequantized > 0 && !linear.wide) {
+      to.push_back(memory("dequantization", linear.count * linear.in * linear.out * sizes.dequantized));
+    }
+    to.push_back(gemm(linear.label, sizes.wide, linear.count, linear.tokens, out, in));
+    to.back().unaligned = !is_aligned(linear, sizes.wide);
+  };
+  add(work.forward, linear.out, linear.in);
+  add(work.backward_input, linear.in, linear.out);
+}
+
+}  // namespace
+
+/// Eager, what the adapter gives is scaled by a kernel of its own, and its gradient (PEFT).
+void add_adapter(LoraTarget target, const LinearWork& linear, const WorkSizes& sizes, PhasedKernels& work) {
+  if (sizes.lora.rank == 0 || !sizes.lora.targets.has(target)) { return; }
+  const double rank = sizes.lora.rank;
+  const double rows = linear.count * linear.tokens;
+  LinearWork inner = linear;
+  LinearWork outer = linear;
+  inner.label = outer.label = "adapter";
+  inner.out = outer.in = rank;
+  for (const LinearWork* each : {&inner, &outer}) {
+    const double m = each->tokens;
+    work.forward.push_back(gemm(each->label, sizes.wide, each->count, m, each->out, each->in));
+    work.backward_input.push_back(gemm(each->label, sizes.wide, each->count, m, each->in, each->out));
+    work.backward_weight.push_back(weight_gemm(*each, sizes.wide, sizes));
+  }
+  if (sizes.eager) {
+    add_memory("scaling", 2 * rows * linear.out * sizes.element, 2 * rows * linear.out * sizes.element, work);
+  }
+  add_memory("sum with adapter", 3 * rows * linear.out * sizes.element, 3 * rows * linear.in * sizes.element, work);
+}
+
 void add_linear(const LinearWork& linear, const WorkSizes& sizes, PhasedKernels& work) {
+  if (sizes.lora.rank > 0) { return add_frozen_linear(linear, sizes, work); }
   const Precision precision = linear.wide ? sizes.wide : sizes.matrix;
   const double in = linear.count * linear.tokens * linear.in;
   const double out = linear.count * linear.tokens * linear.out;
@@ -141,6 +183,7 @@ void add_mlp(const Transformer& model, const WorkSizes& sizes, double ffn, doubl
   const double hidden = model.hidden;
   const double halves = model.gated ? 2 : 1;
   const double elements = count * tokens * ffn;
+  const LinearWork up{.tokens = tokens, .in = hidden, .out = ffn, .count = count};
   add_linear({.label = "mlp up",
               .tokens = tokens,
               .in = hidden,
@@ -149,6 +192,8 @@ void add_mlp(const Transformer& model, const WorkSizes& sizes, double ffn, doubl
               .biases = model.biases,
               .gathers_in = gathers},
              sizes, work);
+  add_adapter(LoraTarget::gate, up, sizes, work);
+  add_adapter(LoraTarget::up, up, sizes, work);
   add_operator(kActivation, elements, activation_cost(sizes, model.gated), work);
   add_linear({.label = "mlp down",
               .tokens = tokens,
@@ -158,6 +203,7 @@ void add_mlp(const Transformer& model, const WorkSizes& sizes, double ffn, doubl
               .biases = model.biases,
               .gathers_out = gathers},
              sizes, work);
+  add_adapter(LoraTarget::down, {.tokens = tokens, .in = ffn, .out = hidden, .count = count}, sizes, work);
 }
 
 namespace {
@@ -199,6 +245,34 @@ double model_flops(const Transformer& model, std::uint32_t sequence) {
   sum += further * (layer_flops(model, sequence, model.layers) + 4.0 * sequence * hidden * hidden);
   sum += (1 + further) * 2.0 * sequence * hidden * model.vocabulary;
   return 3 * sum;
+}
+
+namespace {
+
+/// Of all adapters beside a layer, of those experts that a token chooses: elements that one is multiplied with.
+double adapter_elements(const Transformer& model, const Lora& lora, std::uint32_t layer) {
+  double sum = 0;
+  for (const LayerMatrix& matrix : layer_matrices(model, ParallelPlan{}, layer)) {
+    if (!matrix.target || !lora.targets.has(*matrix.target)) { continue; }
+    const double count = matrix.experts ? model.experts->chosen : matrix.count;
+    sum += count * lora.rank * (matrix.in + matrix.out);
+  }
+  return sum;
+}
+
+}  // namespace
+
+double model_flops(const TrainedModel& model, const ParallelPlan& plan) {
+  const double all = model_flops(model, plan.sequence);
+  if (!plan.freezes() || !model.transformer) { return all; }
+  const Transformer& transformer = *model.transformer;
+  double frozen = static_cast<double>(transformer.hidden) * transformer.vocabulary;
+  double adapters = 0;
+  for (std::uint32_t layer = 0; layer < transformer.layers; ++layer) {
+    frozen += matrix_elements(transformer, layer);
+    adapters += adapter_elements(transformer, plan.lora, layer);
+  }
+  return all + 2.0 * plan.sequence * (3 * adapters - frozen);
 }
 
 double model_flops(const TrainedModel& model, std::uint32_t sequence) {

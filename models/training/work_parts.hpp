@@ -20,6 +20,8 @@ struct WorkSizes {
   bool eager = false;                  ///< operators of PyTorch, each from memory to memory
   bool autocast = false;               ///< weights are cast for each micro-batch, and their gradients
   double accumulated = 0;              ///< share of micro-batches whose gradients are added to earlier ones
+  Lora lora;                           ///< of rank 0: all weights have gradients, else those of adapters alone
+  double dequantized = 0;              ///< bytes read and written to have a number of a matrix as it is multiplied
 };
 WorkSizes sizes_of(const ParallelPlan& plan);
 
@@ -36,6 +38,10 @@ struct LinearWork {
   bool gathers_out = false;  ///< the gradient of what goes out, backward
 };
 void add_linear(const LinearWork& linear, const WorkSizes& sizes, PhasedKernels& work);
+
+/// An adapter beside a frozen linear layer of these sizes, where the plan has one there: what comes in times a matrix
+/// to `rank` elements, times one to what goes out, added to that.
+void add_adapter(LoraTarget target, const LinearWork& linear, const WorkSizes& sizes, PhasedKernels& work);
 
 /// Something element-wise, forward and backward of inputs.
 void add_memory(const char* label, double forward_bytes, double backward_bytes, PhasedKernels& work);

@@ -119,6 +119,11 @@ class Resolution {
         return fault("no-effect", "selective recomputation is of attention, and a list of layers has none",
                      R"(write "recompute": "full" or "none")");
       }
+      if (config_.plan.freezes()) {
+        return fault("plan-does-not-fit",
+                     "adapters stand beside matrices of a transformer, and this is a list of layers",
+                     R"(leave "lora" out)");
+      }
       if (needs_matrices(config_.plan.optimizer)) {
         return fault("plan-does-not-fit",
                      fmt::format("{} updates matrices, and a list of layers says nothing of theirs",

@@ -95,6 +95,29 @@ void read_optimizer(Fields& fields, ParallelPlan& plan) {
                   "Parameters of layers are kept and gathered in fp8, where matrices are multiplied in it");
 }
 
+/// Adapters beside a frozen model.
+void read_lora(Fields& fields, ParallelPlan& plan) {
+  std::optional<Lora> lora;
+  if (plan.freezes()) { lora = plan.lora; }
+  fields.optional_object(
+      "lora", lora, "Low-rank adapters alone are trained, the model beside them is frozen",
+      [](Fields& inner, Lora& read) {
+        std::vector<LoraTarget> targets = read.targets.list();
+        inner.required("rank", read.rank, "Elements between the two matrices of an adapter", {1, 65536});
+        inner.optional("targets", targets, "Matrices that have adapters: query, key, value, output, gate, up, down",
+                       names_of(LoraTarget::query));
+        inner.optional("base_precision", read.base,
+                       "In what frozen matrices of layers are kept: wide (as they are multiplied), nf4 (QLoRA)",
+                       names_of(read.base));
+        if (targets.empty()) {
+          inner.problem("targets", "out-of-range", "no matrix has an adapter, so that nothing is trained",
+                        R"(name some, or leave it out: ["query", "value"])");
+        }
+        read.targets = LoraTargets(targets);
+      });
+  if (lora) { plan.lora = *lora; }
+}
+
 void read_data(Fields& fields, TrainingConfig& config) {
   ParallelPlan& plan = config.plan;
   fields.optional("sharding", plan.sharding,
@@ -111,6 +134,7 @@ void read_data(Fields& fields, TrainingConfig& config) {
                   "Micro-batches whose gradients are added up before they are reduced (sharding gradients, parameters)",
                   {1, 65536});
   read_optimizer(fields, plan);
+  read_lora(fields, plan);
   fields.optional("prefetch", plan.prefetch, "Layers whose parameters are gathered ahead", {0, 1024});
   fields.optional(
       "shard_calls", plan.shard_calls,

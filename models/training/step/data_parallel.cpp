@@ -20,7 +20,8 @@ DataParallel::DataParallel(const ParallelPlan& plan, StageWriter& writer, const 
       writer_(writer),
       chunk_(chunk),
       micro_batches_(micro_batches),
-      kinds_{{dense, &LayerPieces::dense_parameters}, {experts, &LayerPieces::expert_parameters}},
+      kinds_{{dense, &LayerPieces::dense_parameters, &LayerPieces::frozen_dense},
+             {experts, &LayerPieces::expert_parameters, &LayerPieces::frozen_experts}},
       gather_stream_(writer.stream("DP gather" + name)),
       reduce_stream_(writer.stream("DP reduce" + name)),
       done_(chunk.layers.size()),
@@ -36,8 +37,13 @@ double DataParallel::total(const Kind& kind) const {
 
 double DataParallel::total_bytes(const Kind& kind) const {
   double sum = 0;
-  for (const LayerPieces& layer : chunk_.layers) { sum += layer.*kind.parameters * layer.parameter_bytes; }
+  for (const LayerPieces& layer : chunk_.layers) { sum += gathered_bytes(kind, layer); }
   return sum;
+}
+
+double DataParallel::gathered_bytes(const Kind& kind, const LayerPieces& layer) const {
+  const bool frozen = gathers_for_each_use() || plan_.single_process;
+  return layer.*kind.parameters * layer.parameter_bytes + (frozen ? layer.*kind.frozen : 0);
 }
 
 DataParallel::Number DataParallel::gather(const Kind& kind, double all_bytes, const StageWriter::Numbers& after) {
@@ -104,7 +110,7 @@ void DataParallel::gather_layer(const StageWriter::Numbers& after, std::size_t l
   if (requested_[layer]) { return; }
   requested_[layer] = true;
   for (const Kind& kind : kinds_) {
-    const double all_bytes = chunk_.layers[layer].*kind.parameters * chunk_.layers[layer].parameter_bytes;
+    const double all_bytes = gathered_bytes(kind, chunk_.layers[layer]);
     if (all_bytes == 0 || kind.groups.shard_ranks == 1) { continue; }
     for (std::uint32_t i = 0; i < plan_.shard_calls; ++i) {
       gathered.push_back(gather(kind, all_bytes / plan_.shard_calls, listed(kind, after)));

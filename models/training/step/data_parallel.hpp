@@ -50,6 +50,7 @@ class DataParallel {
   struct Kind {
     DataGroups groups;
     double LayerPieces::*parameters;
+    double LayerPieces::*frozen;
     double waiting = 0;  ///< whose gradients wait for their bucket to be full
   };
 
@@ -70,6 +71,8 @@ class DataParallel {
   Number gather(const Kind& kind, double all_bytes, const StageWriter::Numbers& after);
   double total(const Kind& kind) const;        ///< parameters
   double total_bytes(const Kind& kind) const;  ///< of them, as they are gathered
+  /// Of a layer, as it is gathered: what an update has changed, or all where it is given back after each use.
+  double gathered_bytes(const Kind& kind, const LayerPieces& layer) const;
 
   const ParallelPlan& plan_;
   StageWriter& writer_;

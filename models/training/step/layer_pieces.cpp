@@ -119,7 +119,7 @@ void LayerAssembly::add_block_forward(Pieces& pieces, const std::string& label, 
 void LayerAssembly::add_block_backward(Pieces& pieces, const std::string& label, const PhasedKernels& work,
                                        bool weights, bool attention) const {
   add_enter(pieces, plan_.overlap_tensor);
-  add_enter(pieces, true);
+  if (!plan_.freezes() || !work.backward_weight.empty()) { add_enter(pieces, true); }
   // Gradients of weights sum over tokens: what was cast in blocks along the other side for the gradients of inputs does
   // not do for them, and its cast along tokens is gathered, too (Transformer Engine, pytorch/module/linear.py).
   if (weights && plan_.precision == Precision::fp8 && has_blocks(plan_.fp8_recipe)) { add_enter(pieces, true); }
@@ -227,6 +227,7 @@ LayerPieces LayerAssembly::embedding() const {
   LayerPieces pieces;
   add_compute(pieces.forward, "embedding forward", work.forward);
   add_leave(pieces.forward, false);
+  if (plan_.freezes()) { return pieces; }
   add_enter(pieces.backward, false, true);
   add_compute(pieces.backward, "embedding backward", work.backward_input);
   add_compute(pieces.backward, "embedding backward", work.backward_weight);
@@ -252,7 +253,7 @@ LayerPieces LayerAssembly::output() const {
   }
   for (const bool weights : {true, false}) {
     Pieces& backward = weights ? pieces.backward : pieces.backward_input;
-    if (plan_.sequence_parallel) { add_enter(backward, true, true); }
+    if (plan_.sequence_parallel && !plan_.freezes()) { add_enter(backward, true, true); }
     add_compute(backward, "logits backward", work.backward_input);
     add_leave(backward, weights);
     if (weights) { add_compute(backward, "logits backward", work.backward_weight); }

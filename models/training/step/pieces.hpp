@@ -41,6 +41,8 @@ struct LayerPieces {
   double expert_parameters = 0;            ///< of one GPU, parameters of experts, whose data-parallel ranks are others
   std::vector<LayerMatrix> matrices = {};  ///< among them, where the optimizer needs them
   double parameter_bytes = 2;              ///< of each of these, as they are gathered
+  double frozen_dense = 0;    ///< bytes of parameters without gradients, that data-parallel ranks hold alike
+  double frozen_experts = 0;  ///< ... of experts
   /// Offloaded: what its activations take to the host's memory, and as long back; zero: they stay.
   Time offload = {};
   /// Offloaded: the layer of the chunk behind whose forward they are gone, and before whose backward they set out.

@@ -27,7 +27,7 @@ double mean_peak(const TrainingSetup& setup) {
 void add_rates(const TrainingSetup& setup, StepResult& result) {
   const ParallelPlan& plan = setup.plan;
   const double gpus = plan.ranks();
-  result.model_flops = model_flops(setup.model, plan.sequence) * plan.global_batch;
+  result.model_flops = model_flops(setup.model, plan) * plan.global_batch;
   result.samples_per_s = plan.global_batch / seconds(result.time);
   result.tokens_per_s = setup.model.transformer ? result.samples_per_s * plan.sequence : 0;
   const double per_gpu = result.model_flops / seconds(result.time) / gpus;

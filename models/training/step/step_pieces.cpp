@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/training/adapters.hpp"
 #include "models/training/memory.hpp"
 #include "models/training/step/layer_pieces.hpp"
 #include "models/training/step/rank_grid.hpp"
@@ -64,7 +65,10 @@ class TransformerStep {
     std::uint32_t first = 0;
     for (std::uint32_t place = 0; place < layers.size(); ++place) {
       ChunkPieces& chunk = step.places.emplace_back();
-      if (place == 0) { add(chunk, assembly_.embedding(), share_of_embedding(model_, plan_)); }
+      if (place == 0) {
+        add(chunk, assembly_.embedding(), trained_embedding(model_, plan_));
+        set_frozen(chunk, frozen_ends(embedding_share(model_, plan_), plan_));
+      }
       for (std::uint32_t i = 0; i < layers[place]; ++i) { add_layer(chunk, first + i, i, layers[place]); }
       if (place + 1 == layers.size()) { add_end(chunk, layers.size() > 1); }
       first += layers[place];
@@ -75,7 +79,9 @@ class TransformerStep {
     step.places.back().output = whole_bytes(tokens_of(plan_) * model_.vocabulary * element_bytes(plan_));
     const bool copied =
         model_.tied && schedule_.stage_chunks.front().stage != schedule_.stage_chunks[layers.size() - 1].stage;
-    if (copied) { step.tied_embedding = whole_bytes(word_embedding_share(model_, plan_) * plan_.gradient_bytes); }
+    if (copied && !plan_.freezes()) {
+      step.tied_embedding = whole_bytes(word_embedding_share(model_, plan_) * plan_.gradient_bytes);
+    }
     return step;
   }
 
@@ -88,14 +94,20 @@ class TransformerStep {
     pieces.matrices = std::move(share.matrices);
     chunk.layers.push_back(std::move(pieces));
   }
+  /// Of what was just added.
+  static void set_frozen(ChunkPieces& chunk, const FrozenBytes& bytes) {
+    chunk.layers.back().frozen_dense = bytes.dense;
+    chunk.layers.back().frozen_experts = bytes.experts;
+  }
   /// `in_chunk`: its number in the chunk, of `layers`.
   void add_layer(ChunkPieces& chunk, std::uint32_t layer, std::uint32_t in_chunk, std::uint32_t layers) const {
     const bool counted = plan_.recompute_layers == 0 || plan_.recompute == Recompute::selective;
     const bool recompute = plan_.recompute != Recompute::none && (counted || in_chunk < plan_.recompute_layers);
     add(chunk,
         assembly_.layer(layer_work(model_, plan_, layer), has_experts(model_, layer), recompute,
-                        mlp_share(model_, plan_, layer)),
-        layer_share(model_, plan_, layer), true);
+                        trained_mlp_share(model_, plan_, layer)),
+        trained_share(model_, plan_, layer), true);
+    set_frozen(chunk, frozen_bytes(model_, plan_, layer));
     if (in_chunk < plan_.offload_layers) { set_offload(chunk, layer, in_chunk, layers, recompute); }
   }
   /// Of the layer just added. Copies are spread over the chunk: one for each so many layers.
@@ -112,7 +124,8 @@ class TransformerStep {
   }
   /// Each layer of a further token makes logits of its own.
   void add_end(ChunkPieces& chunk, bool apart) const {
-    add(chunk, assembly_.output(), share_of_output(model_, plan_, apart));
+    add(chunk, assembly_.output(), trained_output(model_, plan_, apart));
+    set_frozen(chunk, frozen_ends(output_share(model_, plan_, apart), plan_));
     for (std::uint32_t i = 0; i < model_.next_token_layers; ++i) {
       const bool recompute = plan_.recompute != Recompute::none;
       add(chunk,

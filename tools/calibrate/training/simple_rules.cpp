@@ -15,7 +15,7 @@ using Places = std::vector<std::size_t>;
 /// That the step was measured at.
 double utilization(const MeasuredStep& step) {
   const TrainingSetup& setup = step.step->setup();
-  const double flops = model_flops(setup.model, setup.plan.sequence) * setup.plan.global_batch;
+  const double flops = model_flops(setup.model, setup.plan) * setup.plan.global_batch;
   return flops / seconds(step.measured) / step.gpus / peak_of(setup.gpu, setup.plan.precision);
 }
 
