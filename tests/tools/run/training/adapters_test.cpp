@@ -1,4 +1,7 @@
 // What is trained and by which optimizer, as scenarios say it, and what is refused.
+#include <cmath>
+#include <vector>
+
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -58,4 +61,78 @@ TEST_CASE("optimizers that there are not, or that need matrices which are not th
               "plan-does-not-fit: " + optimizer + " updates matrices"));
   }
   CHECK(row_of(training(kLayers, R"({"optimizer": "sgd"})"))["optimizer"] == "sgd");
+}
+
+namespace {
+
+/// A LoRA of GPT-2 on one GPU with `more` keys.
+std::string lora(const std::string& more, const std::string& model = R"("GPT-2")", const std::string& beside = "") {
+  return training(model, R"({"data": 1, "lora": {"rank": 8)" + more + "}" + beside + "}");
+}
+
+}  // namespace
+
+TEST_CASE("adapters are named in results, and need less memory and time than the whole model") {
+  const nlohmann::json all = row_of(training(R"("GPT-2")", R"({"data": 1})"));
+  const nlohmann::json some = row_of(lora(""));
+  CHECK(!all.contains("lora"));
+  CHECK(some["lora"] == "query+value");
+  CHECK(some["lora_rank"] == 8);
+  CHECK(some["base_precision"] == "wide");
+  CHECK(some["trained_parameters"] == 12 * 2 * 8 * (768 + 768));
+  CHECK(some["memory_gb"] < all["memory_gb"]);
+  CHECK(some["step_time_s"] < all["step_time_s"]);
+  const nlohmann::json narrow = row_of(lora(R"(, "base_precision": "nf4")"));
+  CHECK(narrow["base_precision"] == "nf4");
+  CHECK(narrow["memory_gb"] < some["memory_gb"]);
+  CHECK(narrow["step_time_s"] > some["step_time_s"]);
+}
+
+TEST_CASE(
+    "copies of a model with adapters add up the adapters' gradients alone, and sharded ones gather the base, too") {
+  const auto text = [](const std::string& sharding) {
+    return training(R"("GPT-2")", R"({"sharding": ")" + sharding + R"(", "lora": {"rank": 8, "targets": ["up"]}})");
+  };
+  const Folder folder;
+  const auto said = [&](const std::string& sharding) {
+    return athanor_run({"run", folder.write("s.json", text(sharding))}).out;
+  };
+  // 12 layers of rank 8 beside 768 x 3,072, in 4 bytes.
+  const double gradients = 12.0 * 8 * (768 + 3072) * 4;
+  CHECK(has(said("none"), fmt::format("all_reduce of {:.0f} B", gradients)));
+  CHECK(has(said("optimizer"), fmt::format("reduce_scatter of {:.0f} B", gradients)));
+  CHECK(has(said("optimizer"), fmt::format("all_gather of {:.0f} B", gradients / 2)));
+  // A layer: 12 x 768^2 of matrices, 13 x 768 of biases and norms, and its adapter, in 2 bytes.
+  const double layer = 2 * (12.0 * 768 * 768 + 13 * 768 + 8 * (768 + 3072));
+  CHECK(has(said("parameters"), fmt::format("all_gather of {:.0f} B", layer)));
+}
+
+TEST_CASE("adapters that cannot be are refused by name") {
+  CHECK(has(problem_of(lora(R"(, "targets": ["q_proj"])")), "unknown-name"));
+  CHECK(has(problem_of(lora(R"(, "targets": ["querry"])")), "query"));
+  CHECK(has(problem_of(lora(R"(, "targets": [])")), "out-of-range: no matrix has an adapter"));
+  CHECK(has(problem_of(lora(R"(, "targets": ["gate"])")), "plan-does-not-fit: GPT-2 has no matrix \"gate\""));
+  CHECK(has(problem_of(lora(R"(, "alpha": 16)")), "alpha"));
+  CHECK(has(problem_of(lora(R"(, "base_precision": "nf8")")), "nf4"));
+  CHECK(has(problem_of(training(R"("GPT-2")", R"({"lora": {}})")), "rank"));
+  CHECK(
+      has(problem_of(training(R"("GPT-2")", R"({"lora": {"rank": 768}})")), "plan-does-not-fit: adapters of rank 768"));
+  CHECK(has(problem_of(training(R"("GPT-2")", R"({"lora": {"rank": 0}})")), "rank"));
+  CHECK(has(problem_of(lora("", R"("GPT-2")", R"(, "autocast": true)")), "autocast"));
+  CHECK(has(problem_of(lora("", R"("DeepSeek-V3")")), "plan-does-not-fit"));
+  CHECK(has(problem_of(lora("", kLayers)), "plan-does-not-fit: adapters stand beside matrices of a transformer"));
+}
+
+TEST_CASE("published times of LoRA on an A100 come out within 7 %, and memory of short sequences within 15 %") {
+  // README of QwenLM/Qwen, "Profiling of Memory and Speed": seconds and GB of Qwen-7B, for 512 to 8,192 tokens. Logits
+  // of long sequences are in memory several times there.
+  const nlohmann::json rows = athanor_run({"run", "../scenarios/training/adapters.json", "--json"}).json()["results"];
+  const std::vector<double> times{1.5, 2.8, 5.2, 10.1, 21.3};
+  const std::vector<double> memory{20.4, 21.5, 23.8};
+  REQUIRE(rows.size() > times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    CAPTURE(i);
+    CHECK(std::abs(rows[i]["step_time_s"].get<double>() / times[i] - 1) < 0.07);
+    if (i < memory.size()) { CHECK(std::abs(rows[i]["memory_gb"].get<double>() / memory[i] - 1) < 0.15); }
+  }
 }
