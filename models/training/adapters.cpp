@@ -141,7 +141,9 @@ std::vector<std::string> contradictions_of_adapters(const Transformer& model, co
     faults.push_back(fmt::format("adapters are multiplied in 16 bits or more, not in {}", name(plan.precision)));
   }
   if (plan.autocast) {
-    faults.emplace_back("\"autocast\" keeps parameters in 4 bytes, and a frozen base is kept as it is multiplied");
+    faults.emplace_back(
+        "\"autocast\" keeps parameters in 4 bytes, and a frozen base is kept as it is multiplied: write \"autocast\": "
+        "false");
   }
   if (model.next_token_layers > 0) {
     faults.emplace_back(

@@ -148,16 +148,17 @@ void check_recompute(const Transformer& model, const ParallelPlan& plan, std::ve
   }
 }
 
-/// Slices of a matrix on several ranks are no matrices that rows and columns, or all singular values, could be seen in.
-void check_optimizer(const ParallelPlan& plan, std::vector<std::string>& faults) {
-  if (!needs_matrices(plan.optimizer) || plan.sharding < Sharding::gradients) { return; }
-  faults.push_back(fmt::format(
-      "{} needs whole matrices, which sharding of {} cuts: share out the optimizer, of which each rank gets "
-      "whole matrices (Megatron Core's layer-wise optimizer), or nothing",
-      name(plan.optimizer), name(plan.sharding)));
-}
-
 }  // namespace
+
+/// Slices of a matrix on several ranks are no matrices that rows and columns, or all singular values, could be seen in.
+std::string sharding_fault(const ParallelPlan& plan) {
+  if (!needs_matrices(plan.optimizer) || plan.sharding < Sharding::gradients) { return ""; }
+  return fmt::format(
+      "{} needs whole matrices, which sharding of {} cuts: share out the optimizer, of which each rank gets whole "
+      "matrices "
+      "(Megatron Core's layer-wise optimizer), or nothing",
+      name(plan.optimizer), name(plan.sharding));
+}
 
 std::vector<std::string> contradictions(const Transformer& model, const ParallelPlan& plan) {
   std::vector<std::string> faults;
@@ -175,7 +176,7 @@ std::vector<std::string> contradictions(const Transformer& model, const Parallel
   }
   check_shard_groups(model, plan, faults);
   check_recompute(model, plan, faults);
-  check_optimizer(plan, faults);
+  if (std::string fault = sharding_fault(plan); !fault.empty()) { faults.push_back(std::move(fault)); }
   for (std::string& fault : contradictions_of_adapters(model, plan)) { faults.push_back(std::move(fault)); }
   if (plan.context > 1 && !plan.fused_attention) {
     faults.emplace_back("context parallelism needs fused attention: the scores of a whole sequence are on no GPU");

@@ -140,6 +140,9 @@ struct ParallelPlan {
 
 struct Transformer;
 
+/// Why its optimizer cannot be shared out as `sharding` has it, in the user's words; empty: it can.
+std::string sharding_fault(const ParallelPlan& plan);
+
 /// Why this transformer cannot be spread like that, in the user's words; empty: it can. How layers go to pipeline
 /// stages is not asked here.
 std::vector<std::string> contradictions(const Transformer& model, const ParallelPlan& plan);

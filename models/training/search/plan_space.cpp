@@ -129,14 +129,18 @@ class PlanWriter {
     plan_.expert_tensor = expert_tensor;
     const std::uint64_t before = list_.plans.size();
     const std::vector<std::string> faults = faults_of_degrees();
+    sound_ = faults.empty();
     for (const std::uint32_t micro_batch : space_.micro_batch) { add_micro_batch(micro_batch); }
     if (faults.empty()) { return; }
     list_.refused[faults.front()] += list_.plans.size() - before;
     list_.plans.resize(before);
   }
 
+  /// Whatever is shared out.
   std::vector<std::string> faults_of_degrees() const {
-    if (setup_.model.transformer) { return contradictions(*setup_.model.transformer, plan_); }
+    ParallelPlan plan = plan_;
+    plan.sharding = Sharding::none;
+    if (setup_.model.transformer) { return contradictions(*setup_.model.transformer, plan); }
     if (plan_.tensor * plan_.context * plan_.expert == 1) { return {}; }
     return {"a list of layers is not split over tensor, context or expert ranks"};
   }
@@ -181,6 +185,7 @@ class PlanWriter {
     for (const Sharding sharding : space_.sharding) {
       if (sharding != Sharding::none && shards_nothing()) { continue; }
       plan_.sharding = sharding;
+      const std::size_t before = list_.plans.size();
       for (const Recompute recompute : space_.recompute) {
         plan_.recompute = recompute;
         if (recompute != Recompute::selective) {
@@ -192,6 +197,10 @@ class PlanWriter {
           list_.plans.push_back(plan_);
         }
       }
+      const std::string fault = sharding_fault(plan_);
+      if (fault.empty() || !sound_) { continue; }
+      list_.refused[fault] += list_.plans.size() - before;
+      list_.plans.resize(before);
     }
   }
 
@@ -205,6 +214,7 @@ class PlanWriter {
   const TrainingSetup& setup_;
   FrameworkUse framework_;                 ///< which does not decide what is searched
   std::vector<RecomputeModules> modules_;  ///< that are recomputed together, of selective plans
+  bool sound_ = true;                      ///< degrees do not contradict each other
   ParallelPlan plan_;
   PlanList list_;
 };

@@ -148,6 +148,11 @@ TEST_CASE("no plan takes less than its bounds") {
   setup.model.transformer->tied = true;
   CHECK(check_bounds(setup, 4) > 30);
   CHECK(check_bounds(setup_of(with_experts(llama(6, 512, 8), 4, 2, 256, 1)), 8) > 50);
+  setup = setup_of(llama(8, 512, 8));
+  setup.plan.optimizer = OptimizerKind::muon;
+  CHECK(check_bounds(setup, 4) > 20);
+  setup.plan.lora.rank = 8;
+  CHECK(check_bounds(setup, 4) > 20);
 }
 
 TEST_CASE("without communication the bound of one direction is the step") {
@@ -171,6 +176,27 @@ TEST_CASE("a search with bounds finds what simulating all plans finds") {
   setup.plan.overlap_gradients = setup.plan.overlap_parameters = true;
   CHECK(search_twice(setup, 4, 0.9e9) > 10);
   search_twice(setup_of(with_experts(llama(6, 512, 8), 4, 2, 256, 0)), 4, 0);
+}
+
+TEST_CASE("optimizers of whole matrices are searched without sharding that cuts these, adapters with all of it") {
+  const Cluster cluster = star(4, 10_GBps, 1_us);
+  CollectiveTimer timer = timer_on(cluster);
+  TrainingSetup setup = setup_of(llama(4, 256, 4));
+  const auto searched = [&] { return search_plans(setup, settings_of(setup, 4, 8e9), timer); };
+  const PlanSearchResult adam = searched();
+  setup.plan.optimizer = OptimizerKind::muon;
+  setup.plan.sharding = Sharding::parameters;  // of the plan that it begins with
+  const PlanSearchResult muon = searched();
+  CHECK(muon.plans == adam.plans);
+  CHECK(muon.refused.size() == adam.refused.size() + 2);
+  REQUIRE(!muon.best.empty());
+  for (const RankedPlan& each : muon.best) { CHECK(each.plan.sharding <= Sharding::optimizer); }
+  setup.plan = setup_of(llama(4, 256, 4)).plan;
+  setup.plan.lora.rank = 8;
+  const PlanSearchResult adapters = searched();
+  CHECK(adapters.refused == adam.refused);
+  CHECK(adapters.best.front().memory.total() < adam.best.front().memory.total());
+  CHECK(adapters.best.front().plan.lora.rank == 8);
 }
 
 TEST_CASE("the setup's own plan is ranked among the others, once") {
