@@ -48,6 +48,7 @@ class TrainingExperiment : public WorkloadExperiment {
 
   const Training& training() const { return *training_; }
 
+  Workload workload() const override { return workload_of(training_->setup); }
   WorkloadRun simulate(const Platform& platform, CollectiveTimer& timer, const WorkloadOptions& options) const override;
   void put_interval(const Platform& platform, const WorkloadRun& run, Record& record) const override;
 
