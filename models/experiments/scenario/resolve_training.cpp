@@ -257,9 +257,9 @@ class Resolution {
             ? "inputs cost nothing, since nothing says how GPUs reach their host"
             : fmt::format("each GPU copies its share of the inputs from pinned memory of the host, {:.1f} GB/s",
                           setup.gpu.host_bandwidth * 1e-9);
-    training.notes.push_back(fmt::format(
-        "one process: {}; {}the optimizer {} GPU 0 alone, and count as computing while the others wait", inputs,
-        setup.model.transformer ? "the loss of all outputs and " : "", setup.model.transformer ? "run on" : "runs on"));
+    const char* const alone =
+        setup.model.transformer ? "the loss of all outputs and the optimizer run" : "the optimizer runs";
+    training.notes.push_back(fmt::format("one process: {}; {} on GPU 0 alone, while the others wait", inputs, alone));
   }
 
   void note_vocabulary(Training& training) const {
