@@ -19,8 +19,9 @@ namespace athanor {
 /// A training that can be simulated.
 struct Training {
   TrainingSetup setup;
-  MemoryUse memory;                   ///< of one GPU of the fullest stage
-  bool fits = true;                   ///< into the memory of the smallest GPU, by that estimate
+  MemoryUse memory;                   ///< of one GPU of the fullest stage; of one process, of its first GPU
+  std::optional<MemoryUse> others{};  ///< of one process: of each other GPU
+  bool fits = true;                   ///< into the memory of fullest_gpu(), by that estimate
   std::optional<Problem> plan_fault;  ///< why the plan cannot be run; only of scenarios read with an open plan
   std::optional<Time> measured;
   MeasuredWith measured_with;
