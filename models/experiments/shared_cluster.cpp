@@ -152,7 +152,7 @@ std::vector<Record> SharedClusterExperiment::run(const Run& run) const {
   if (setup.trained != nullptr) { put_trainings(*setup.trained, jobs, record); }
   if (data) { put_data(*data, jobs, *workload_.data, record); }
   if (run.options.per_job) {
-    record.per_job = job_lines(jobs, done, data ? &*data : nullptr,
+    record.per_job = job_lines(jobs, done, data ? &*data : nullptr, setup.trained,
                                fmt::format("{},{},", csv_field(run.head.string(kCase)), run.platform.seed));
   }
   if (run.options.timeline != nullptr) {

@@ -149,6 +149,21 @@ std::string seconds_text(WallTime time) {
   return fmt::format("{:.6f}", seconds(time));
 }
 
+/// "" for jobs that are not completed.
+std::string slowdown_text(const Job& job, const JobOutcome& outcome) {
+  if (outcome.state != JobState::completed) { return ""; }
+  return fmt::format("{:.4g}", bounded_slowdown(seconds(outcome.ended - job.submitted), seconds(job.duration)));
+}
+
+/// What its place and the others have cost a job that trains, as factors of its time; empty fields for other jobs.
+std::string costs_text(const TrainingSpeeds* trainings, JobId job) {
+  if (trainings == nullptr) { return ","; }
+  const auto found = trainings->paces().find(job);
+  if (found == trainings->paces().end() || found->second.best == 0) { return ","; }
+  const TrainingPace& pace = found->second;
+  return fmt::format("{:.4g},{:.4g}", pace.alone / pace.best, pace.time / pace.alone);
+}
+
 void put_stuck(const JobsRun& run, const JobList& jobs, Record& record) {
   std::vector<std::string> stuck;
   for (const StuckJob& each : run.stuck) {
@@ -200,23 +215,25 @@ void put_trainings(const TrainingSpeeds& trainings, const JobList& jobs, Record&
 std::string per_job_names() {
   return "case,seed,job,name,user,queue,gpus,state,submitted_s,started_s,ended_s,duration_s,wait_s,ran_s,starts,"
          "nodes" +
-         data_names() + "\n";
+         data_names() + ",slowdown,interruptions,placement,interference\n";
 }
 
-std::string job_lines(const JobList& jobs, const JobsRun& done, const DataOutcome* data, const std::string& head) {
+std::string job_lines(const JobList& jobs, const JobsRun& done, const DataOutcome* data,
+                      const TrainingSpeeds* trainings, const std::string& head) {
   std::string lines;
   for (const JobId id : jobs.jobs.ids()) {
     const Job& job = jobs.jobs[id];
     const JobOutcome& outcome = done.outcomes[id];
     const bool started = outcome.starts > 0;
     lines +=
-        head + fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}{}\n", id.value, csv_field(jobs.title(id)),
-                           csv_field(jobs.name(job.user)), csv_field(jobs.name(job.queue)),
+        head + fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}{},{},{},{}\n", id.value,
+                           csv_field(jobs.title(id)), csv_field(jobs.name(job.user)), csv_field(jobs.name(job.queue)),
                            static_cast<double>(gpu_milli_of(jobs.shape(id))) / 1000, text_of(outcome.state),
                            seconds_text(job.submitted), seconds_text(outcome.started), seconds_text(outcome.ended),
                            seconds_text(job.duration), started ? seconds_text(outcome.started - job.submitted) : "",
                            seconds_text(outcome.ran()), outcome.starts, places_text(outcome.where, jobs.shape(id)),
-                           data_fields(data, id));
+                           data_fields(data, id), slowdown_text(job, outcome), outcome.interruptions,
+                           costs_text(trainings, id));
   }
   return lines;
 }

@@ -21,7 +21,8 @@ std::string_view text_of(JobState state);
 
 /// The line above all Record::per_job.
 std::string per_job_names();
-/// A line for each job, each behind `head`. `data`: nullptr where none read any.
-std::string job_lines(const JobList& jobs, const JobsRun& run, const DataOutcome* data, const std::string& head);
+/// A line for each job, each behind `head`. `data` and `trainings`: nullptr where none read any, and none train.
+std::string job_lines(const JobList& jobs, const JobsRun& run, const DataOutcome* data, const TrainingSpeeds* trainings,
+                      const std::string& head);
 
 }  // namespace athanor

@@ -32,6 +32,10 @@ double fairness_of(const std::map<NameId, Mean>& by_user) {
 
 }  // namespace
 
+double bounded_slowdown(double completion, double duration) {
+  return std::max(1.0, completion / std::max(kLeastDuration, duration));
+}
+
 TimeSummary time_summary(std::vector<double>& values) {
   if (values.empty()) { return {}; }
   std::sort(values.begin(), values.end());
@@ -76,7 +80,7 @@ JobsSummary summary_of(const JobsRun& run, const JobList& jobs, const NodeList& 
     completions.push_back(seconds(outcome.ended - job.submitted));
     if (outcome.state != JobState::completed) { continue; }
     ++summary.completed;
-    const double slowdown = std::max(1.0, completions.back() / std::max(kLeastDuration, seconds(job.duration)));
+    const double slowdown = bounded_slowdown(completions.back(), seconds(job.duration));
     slowdowns.push_back(slowdown);
     Mean& of_user = by_user[job.user];
     of_user.sum += slowdown;

@@ -60,6 +60,10 @@ struct JobsSummary {
   double fairness = 0;        ///< Jain's index of the users' mean slowdowns; 1 for fewer than two users
 };
 
+/// Of a job that is completed, from its submission to its end, both in seconds: bounded slowdown
+/// (JobsSummary::slowdown).
+double bounded_slowdown(double completion, double duration);
+
 /// Of values in seconds, which it sorts.
 TimeSummary time_summary(std::vector<double>& values);
 

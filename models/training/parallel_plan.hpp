@@ -132,6 +132,8 @@ struct ParallelPlan {
   bool freezes() const { return lora.rank > 0; }
   /// ... beside matrices that are kept in 4 bits.
   bool quantizes_base() const { return freezes() && lora.base == BasePrecision::nf4; }
+  /// Whether one process has several GPUs.
+  bool has_one_process() const { return single_process && data > 1; }
   std::uint32_t micro_batches() const { return global_batch / (micro_batch * data); }
   /// Whether parameters of layers are narrow themselves, not copies of wide ones.
   bool keeps_fp8() const { return fp8_parameters && precision == Precision::fp8; }

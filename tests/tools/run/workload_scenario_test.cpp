@@ -35,8 +35,9 @@ TEST_CASE("jobs wait for each other, and are listed one by one") {
   CHECK(row["makespan_s"] == 5400);
   CHECK(row["utilisation"].get<double>() == doctest::Approx((4 * 3600 + 3 * 1800) / (4 * 5400.0)));
   const std::string lines = read_text_file(list);
-  CHECK(lines.find(",1,0,a,,,4,completed,0,0,3600,3600,0,3600,1,0:1 1:1 2:1 3:1,,,,\n") != std::string::npos);
-  CHECK(lines.find(",1,1,b,,,3,completed,600,3600,5400,1800,3000,1800,1,0:1 1:1 2:1,,,,\n") != std::string::npos);
+  CHECK(lines.find(",1,0,a,,,4,completed,0,0,3600,3600,0,3600,1,0:1 1:1 2:1 3:1,,,,,1,0,,\n") != std::string::npos);
+  CHECK(lines.find(",1,1,b,,,3,completed,600,3600,5400,1800,3000,1800,1,0:1 1:1 2:1,,,,,2.667,0,,\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("seeds draw other arrivals, and the same seed the same") {
@@ -145,15 +146,24 @@ TEST_CASE("jobs that train take as long as their steps, and say what places and 
 
 TEST_CASE("trainings across leaves slow each other down unless links are ignored, and not where each has its own") {
   const Folder folder;
+  const std::string list = folder.path("jobs.csv");
   const auto with = [&](const std::string& more) {
-    return results_of(folder, R"({"cluster": {"node": "DGX-A100", "nodes": 6,
+    return results_of(folder,
+                      R"({"cluster": {"node": "DGX-A100", "nodes": 6,
         "fabric": {"kind": "fat_tree", "hosts_per_leaf": 16, "oversubscription": 8, "link": {"rate": "200Gb/s", "latency": "500ns"}}},
       "workload": {"trainings": [{"name": "a", "model": "MPT-1B", "global_batch": 32, "sequence": 2048}],
                    "jobs": [{"gpus": 8, "duration": "1h"},
                             {"training": "a", "gpus": 16, "steps": 100, "count": 2}])" +
-                                  more + "}}")[0];
+                          more + "}}",
+                      {"--per-job", list})[0];
   };
   const nlohmann::json shared = with(R"(, "placement": "first_fit")");
+  // All of the two alike: each has its nodes half on either leaf, so that the factors of the row are those of each.
+  const std::string costs = fmt::format("{:.4g},{:.4g}\n", shared["training_placement_slowdown"].get<double>(),
+                                        shared["training_interference_slowdown"].get<double>());
+  const std::string lines = read_text_file(list);
+  CHECK(lines.find(",0,,\n") != std::string::npos);
+  CHECK(lines.find(",0," + costs) != lines.rfind(",0," + costs));
   const nlohmann::json ignored = with(R"(, "placement": "first_fit", "contention": {"links": "ignored"})");
   const nlohmann::json packed = with(R"(, "placement": "topology")");
   CHECK(shared["training_interference_slowdown"] > 1.01);
