@@ -45,16 +45,30 @@ AttentionShare attention_share(const ServedModel& served) {
   return {heads * sizes, kept_bytes(served), heads * sizes * kWide, sizes / 2};
 }
 
+/// Of what reads weights or kept tokens.
+Time streamed_time(const Kernel& kernel, const IterationParts& parts) {
+  ComputeProfile streaming = parts.compute;
+  streaming.memory = parts.streamed;
+  return time_of(kernel, parts.gpu, streaming);
+}
+
+/// Of attention its overhead alone: what tokens attend to is not known here.
+Time time_in_layer(const Kernel& kernel, const IterationParts& parts) {
+  switch (kernel.kind) {
+    case Kernel::Kind::attention: return parts.compute.overhead;
+    case Kernel::Kind::gemm: return streamed_time(kernel, parts);
+    case Kernel::Kind::memory: break;
+  }
+  return time_of(kernel, parts.gpu, parts.compute);
+}
+
 /// All that a layer computes of so many tokens but attention between them.
 Time layer_time(const IterationParts& parts, std::uint32_t tokens) {
   const LayerWork work = layer_work(parts.served.model, plan_of(parts.served, tokens), 0);
   Time sum;
   for (const PhasedKernels* part :
        {&work.before_attention, &work.attention, &work.before_mlp, &work.mlp, &work.after_mlp}) {
-    for (const Kernel& kernel : part->forward) {
-      sum +=
-          kernel.kind == Kernel::Kind::attention ? parts.compute.overhead : time_of(kernel, parts.gpu, parts.compute);
-    }
+    for (const Kernel& kernel : part->forward) { sum += time_in_layer(kernel, parts); }
   }
   return sum;
 }
@@ -123,7 +137,7 @@ class IterationTimes {
   Time time_without_overhead(const Kernel& kernel) const {
     Kernel bare = kernel;
     bare.launches = 0;
-    return time_of(bare, parts_.gpu, parts_.compute);
+    return streamed_time(bare, parts_);
   }
 
   Time compute_tokens(std::uint32_t tokens) {
@@ -142,8 +156,8 @@ class IterationTimes {
     const ServedModel& served = parts_.served;
     const double vocabulary = served.model.vocabulary;
     constexpr double kChoosing = kWide + 4 + 4;
-    Time time = time_of(gemm("logits", wide(served), 1, samples, vocabulary / served.tensor, served.model.hidden),
-                        parts_.gpu, parts_.compute);
+    Time time = streamed_time(gemm("logits", wide(served), 1, samples, vocabulary / served.tensor, served.model.hidden),
+                              parts_);
     time += time_of(memory("choice", samples * vocabulary * kChoosing), parts_.gpu, parts_.compute);
     if (served.tensor > 1) { time += all_gather_.of(samples, all_gather_size(served, 1)); }
     return time;

@@ -29,6 +29,7 @@ struct IterationParts {
   ServedModel served;
   GpuRates gpu;
   ComputeProfile compute;  ///< products lose nothing to their last wave of tiles here: see iteration_law()
+  double streamed = 0.9;   ///< share of the memory's bandwidth at which weights and kept tokens are read
   Time overhead;           ///< of each iteration: what the host takes, while the GPU waits
   CallPrice call;          ///< asked for where several GPUs share the model; at points of the grid alone
 };
@@ -40,10 +41,13 @@ Bytes all_gather_size(const ServedModel& served, std::uint32_t samples);
 
 /// The roofline of an iteration, kernel by kernel as training has them (layer_work, time_of): each takes its operations
 /// at the rate that the compute profile reaches, or its bytes, weights included, at that of the memory, whichever is
-/// longer. Of matrices with few rows libraries choose small tiles and divide the inner side, so that no wave of tiles
-/// is left empty: ComputeProfile::waves is taken as 0. Attention of a token that decodes reads all that is kept of its
-/// request; the time per kept token is rounded to a picosecond. Chunks compute half a square, and read what is kept
-/// before them. Between two points of the grid of tokens collectives are interpolated linearly.
+/// longer: products and attention at the streamed share, all else at the profile's. An H100 and an H200 added large
+/// vectors at 0.89 to 0.91 (scenarios/measurements/kernels_h100.csv, kernels_h200.csv), and what is left of training's
+/// steps, by which compute profiles are fitted, is slower. Of matrices with few rows libraries choose small tiles and
+/// divide the inner side, so that no wave of tiles is left empty: ComputeProfile::waves is taken as 0. Attention of a
+/// token that decodes reads all that is kept of its request; the time per kept token is rounded to a picosecond. Chunks
+/// compute half a square, and read what is kept before them. Between two points of the grid of tokens collectives are
+/// interpolated linearly.
 ///
 /// Times are remembered by their numbers. Throws as peak_of and the price.
 IterationLaw iteration_law(IterationParts parts);

@@ -76,7 +76,8 @@ bool ReplicaEngine::schedule_running(std::uint32_t& budget) {
 }
 
 bool ReplicaEngine::take_pages(std::size_t index, std::uint64_t tokens) {
-  const std::uint64_t more = pages_of(tokens) - running_[index].pages;
+  const std::uint64_t wanted = std::max(pages_of(tokens), running_[index].pages);
+  const std::uint64_t more = wanted - running_[index].pages;
   while (more > free_pages_) {
     preempt_last();
     if (index == running_.size()) { return false; }
@@ -101,7 +102,7 @@ void ReplicaEngine::admit(std::uint32_t budget) {
     const Waiting next = waiting_.front();
     if (!rules_.chunked_prefill && next.known > budget) { return; }
     const std::uint32_t granted = std::min(next.known, budget);
-    const std::uint64_t pages = pages_of(granted);
+    const std::uint64_t pages = pages_of(rules_.reserve_output ? requests_[next.request].most_kept() : granted);
     if (pages > free_pages_) { return; }
     waiting_.pop_front();
     free_pages_ -= pages;
@@ -147,7 +148,8 @@ std::int64_t ReplicaEngine::most_by_pages(std::int64_t count) const {
   const auto more = [&](std::int64_t iterations) {
     std::uint64_t sum = 0;
     for (const Running& each : running_) {
-      sum += pages_of(each.computed + static_cast<std::uint64_t>(iterations)) - each.pages;
+      const std::uint64_t wanted = pages_of(each.computed + static_cast<std::uint64_t>(iterations));
+      sum += std::max(wanted, each.pages) - each.pages;
     }
     return sum;
   };
@@ -166,7 +168,7 @@ void ReplicaEngine::carry_out(const IterationLoad& load, std::int64_t count, Tim
   ended_last_ = 0;
   for (Running& each : running_) {
     each.computed += each.granted + iterations - 1;
-    const std::uint64_t pages = pages_of(each.computed);
+    const std::uint64_t pages = std::max(pages_of(each.computed), each.pages);
     free_pages_ -= pages - each.pages;
     each.pages = pages;
   }

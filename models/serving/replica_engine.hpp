@@ -14,6 +14,7 @@ struct EngineRules {
   std::uint32_t max_running = 256;          ///< requests in an iteration; at most max_batched_tokens
   std::uint32_t max_batched_tokens = 8192;  ///< of an iteration
   bool chunked_prefill = true;              ///< prompts are cut where they do not fit into what is left of these
+  bool reserve_output = false;              ///< a request comes to run when there are pages for all of its tokens
   std::uint32_t page = 16;                  ///< tokens
   std::uint64_t pages = 0;                  ///< of a replica's KV cache
   bool operator==(const EngineRules&) const = default;
@@ -38,7 +39,8 @@ struct EngineAccount {
 /// no pages for them, the request that came to run last is preempted: it loses its pages, waits before all others, and
 /// computes its prompt and what it has generated again. If nobody was, waiting requests follow in their order, as long
 /// as there are places, budget, and pages for the tokens that they get. Without chunked prefill one that does not fit
-/// into the budget waits, and all behind it.
+/// into the budget waits, and all behind it. With `reserve_output` a request takes all pages that it will ever need
+/// when it comes to run, and none is preempted (guaranteed_no_evict, the default of TensorRT-LLM's capacity scheduler).
 ///
 /// Iterations that only decode for the same requests are computed at once (time_of_run), which changes no result.
 class ReplicaEngine {

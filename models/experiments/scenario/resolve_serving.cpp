@@ -34,6 +34,7 @@ class ServingResolution {
       if (value) { serving->measured.emplace(column, *value); }
     }
     serving->parts.overhead = config_.overhead;
+    serving->parts.streamed = to_double(config_.stream_share);
     const bool fits = fit_model(*serving) && fit_replicas(*serving) && find_gpu(*serving) && find_compute(*serving) &&
                       fit_memory(*serving) && find_requests(*serving);
     if (!fits) { return nullptr; }

@@ -100,6 +100,8 @@ void visit_batching(Fields& fields, EngineRules& rules) {
   fields.optional("max_running", rules.max_running, "Requests that an iteration takes at most", {1, 65'536});
   fields.optional("max_batched_tokens", rules.max_batched_tokens, "Tokens of an iteration at most", {1, 1'000'000});
   fields.optional("chunked_prefill", rules.chunked_prefill, "Prompts are cut where an iteration has no room for them");
+  fields.optional("reserve_output", rules.reserve_output,
+                  "A request comes to run when there are pages for its whole output, too, so that none is preempted");
   fields.optional("page", rules.page, "Tokens of a page of the KV cache", {1, 4096});
   if (rules.max_running > rules.max_batched_tokens) {
     fields.problem("max_running", "out-of-range",
@@ -130,6 +132,8 @@ void read_hardware(Fields& fields, ReadingContext& context, ServingConfig& confi
   fields.optional("memory_share", config.memory_share,
                   "Of a GPU's memory, for weights and the KV cache (gpu_memory_utilization of vLLM)",
                   {{1, 100}, {1, 1}});
+  fields.optional("stream_share", config.stream_share,
+                  "Of the memory's bandwidth, that reading weights and kept tokens reaches", {{1, 100}, {1, 1}});
   fields.optional("overhead", config.overhead, "Of each iteration: what the host takes while the GPU waits");
 }
 

@@ -26,6 +26,7 @@ struct ServingConfig {
   std::optional<std::uint32_t> replicas;  ///< absent: as many as the cluster has room for
   ServingRules rules;                     ///< all but replicas and pages
   Ratio memory_share{9, 10};
+  Ratio stream_share{9, 10};
   Time overhead{400'000'000};  ///< of each iteration
   std::optional<ComputeProfile> compute;
   std::optional<GpuConfig> gpu;

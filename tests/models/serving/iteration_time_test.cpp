@@ -23,6 +23,7 @@ IterationParts perfect(ServedModel served) {
   parts.compute.gemm = {1, 0};
   parts.compute.attention = 1;
   parts.compute.memory = 1;
+  parts.streamed = 1;
   parts.compute.overhead = Time::zero();
   parts.call = [](CollectiveKind, Bytes) -> Time { throw std::logic_error("one GPU has nobody to call"); };
   return parts;

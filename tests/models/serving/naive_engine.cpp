@@ -33,10 +33,14 @@ class NaiveEngine {
     return requests_[each.request].prompt + each.generated - each.computed;
   }
   std::uint64_t pages(std::uint32_t tokens) const { return (tokens + rules_.page - 1) / rules_.page; }
+  std::uint64_t needed(const Sequence& each) const {
+    const auto all = static_cast<std::uint32_t>(requests_[each.request].most_kept());
+    return pages(rules_.reserve_output ? all : each.computed + each.granted);
+  }
   /// Of all that run, those of this iteration included.
   std::uint64_t taken() const {
     std::uint64_t sum = 0;
-    for (const Sequence& each : running_) { sum += pages(each.computed + each.granted); }
+    for (const Sequence& each : running_) { sum += needed(each); }
     return sum;
   }
 
@@ -66,7 +70,7 @@ class NaiveEngine {
       Sequence next = waiting_.front();
       next.granted = std::min(missing(next), budget);
       open = rules_.chunked_prefill || next.granted == missing(next);
-      open = open && taken() + pages(next.granted) <= rules_.pages;
+      open = open && taken() + needed(next) <= rules_.pages;
       if (!open) { break; }
       if (outcomes_[next.request].preemptions == 0) { outcomes_[next.request].scheduled = now_; }
       budget -= next.granted;

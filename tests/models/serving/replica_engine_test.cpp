@@ -129,6 +129,19 @@ TEST_CASE("where pages run out the newest is preempted, and computes all of its 
   CHECK(served.outcomes == serve_naively(rules, simple_law(), two));
 }
 
+TEST_CASE("where pages of the whole output are reserved nobody is preempted, and fewer run") {
+  EngineRules rules = roomy();
+  rules.pages = 21;
+  rules.reserve_output = true;
+  const ServedRequests two{{Time::zero(), 160, 20}, {Time::zero(), 160, 20}};  // 12 pages each
+  const Served served = serve(rules, two);
+  CHECK(served.account.preemptions == 0);
+  CHECK(served.outcomes[1].scheduled == served.outcomes[0].finished);
+  CHECK(served.account.most_pages == 12);
+  rules.pages = 24;
+  CHECK(serve(rules, two).outcomes[1].scheduled == Time::zero());
+}
+
 TEST_CASE("what is computed at once is what single iterations come to") {
   RandomStream random(1, "serving");
   for (std::uint32_t trial = 0; trial < 300; ++trial) {
@@ -139,6 +152,7 @@ TEST_CASE("what is computed at once is what single iterations come to") {
     rules.page = 1 + static_cast<std::uint32_t>(random.below(20));
     rules.pages = 200 / rules.page + 1 + random.below(60);
     rules.chunked_prefill = random.below(4) > 0;
+    rules.reserve_output = random.below(3) == 0;
     if (!rules.chunked_prefill) { rules.max_batched_tokens += 200; }
     ServedRequests requests;
     Time now;
@@ -147,7 +161,9 @@ TEST_CASE("what is computed at once is what single iterations come to") {
       requests.push_back(
           {now, 1 + static_cast<std::uint32_t>(random.below(100)), 1 + static_cast<std::uint32_t>(random.below(100))});
     }
-    CHECK(serve(rules, requests).outcomes == serve_naively(rules, simple_law(), requests));
+    const Served served = serve(rules, requests);
+    CHECK(served.outcomes == serve_naively(rules, simple_law(), requests));
+    CHECK((!rules.reserve_output || served.account.preemptions == 0));
   }
 }
 
