@@ -246,7 +246,13 @@ std::string ServingExperiment::refusal(const Platform& /*platform*/, Ability abi
   return "";
 }
 
-std::vector<IdleKeys> ServingExperiment::idle_keys(const Platform& /*platform*/) const { return {kFallbackKeys}; }
+std::vector<IdleKeys> ServingExperiment::idle_keys(const Platform& /*platform*/) const {
+  return {kFallbackKeys,
+          {{"/serving/compute/gemm/waves", "/serving/compute/interference", "/serving/compute/launch",
+            "/serving/compute/pass_overhead", "/serving/compute/straggler_growth"},
+           "it is of steps of training",
+           "leave it out; what the host takes for an iteration is \"overhead\""}};
+}
 
 void ServingExperiment::check_asked_sizes() const {
   throw UsageError("--sizes: requests have lengths of their own; leave out --sizes");

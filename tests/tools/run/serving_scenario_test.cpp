@@ -103,6 +103,13 @@ TEST_CASE("what cannot be served is refused, with what to do instead") {
   CHECK(code(serving(kOnce + R"(, "precision": "fp8", "gpu": "A100-SXM-80GB")")) == "no-such-precision");
   CHECK(code(serving(kOnce + R"(, "pipeline": 2)")) == "unknown-key");
   CHECK(code(serving(kOnce + R"(, "max_error": 0.1)")) == "no-effect");
+  for (const char* key : {"launch", "pass_overhead"}) {
+    CHECK(code(serving(fmt::format(R"({}, "compute": {{"{}": "1us"}})", kOnce, key))) == "no-effect");
+  }
+  for (const char* key : {"interference", "straggler_growth"}) {
+    CHECK(code(serving(fmt::format(R"({}, "compute": {{"{}": 0.1}})", kOnce, key))) == "no-effect");
+  }
+  CHECK(code(serving(kOnce + R"(, "compute": {"gemm": {"waves": 1}})")) == "no-effect");
   CHECK(code(serving(kOnce + R"(, "batching": {"max_running": 100, "max_batched_tokens": 50})")) == "out-of-range");
   const nlohmann::json memory = problem_of(folder, serving(kOnce, "Llama-3.1-70B"));
   CHECK(memory["code"] == "out-of-memory");
@@ -127,4 +134,12 @@ TEST_CASE("requests that are none are refused") {
   CHECK(code(R"("arrivals": "trace", "file": "bad.csv")") == "no-tokens");
   folder.write("long.csv", "arrival,prompt,output\n0,5000000,1\n");
   CHECK(code(R"("arrivals": "trace", "file": "long.csv")") == "request-too-long");
+  const std::string drawn =
+      serving(R"("requests": {"arrivals": "at_once", "count": 1, "prompt": 5000000, "output": 1})");
+  const Ran ran = athanor_run({"run", folder.write("drawn.json", drawn)});
+  CHECK(ran.code == 1);
+  CHECK(ran.err.find("the KV cache of a replica has pages for") != std::string::npos);
+  const std::string none =
+      serving(R"("requests": {"arrivals": "poisson", "rate": 0.001, "duration": "1us", "prompt": 5, "output": 1})");
+  CHECK(athanor_run({"run", folder.write("none.json", none)}).err.find("no request arrives") != std::string::npos);
 }
