@@ -24,7 +24,8 @@ class ServingPage(unittest.TestCase):
 
     def test_published_throughputs_are_met_within_a_tenth_in_the_median(self):
         page = (tree.ROOT / "docs/serving.md").read_text(encoding="utf-8")
-        errors = [abs(float(error)) for error in ERROR.findall(page)]
+        table = page.partition("<!-- published: begin -->")[2].partition("<!-- published: end -->")[0]
+        errors = [abs(float(error)) for error in ERROR.findall(table)]
         self.assertEqual(len(errors), 60)
         self.assertLess(statistics.median(errors), 10)
         self.assertLess(max(errors), 20)

@@ -163,8 +163,7 @@ void visit(Fields& fields, ReadingContext& context, ServingConfig& config) {
       [&](FieldValue& value) { read_model(value, context.library, context.files, context.problems, config.model); });
   read_hardware(fields, context, config);
   fields.required_object("requests", "What is asked", [&](Fields& inner) { read_requests(inner, config); });
-  fields.optional_object("batching", "How a replica puts requests together",
-                         [&](Fields& inner) { visit_batching(inner, config.rules.engine); });
+  fields.optional_object("batching", config.rules.engine, "How a replica puts requests together", visit_batching);
   fields.optional("balance", config.rules.balance, "Which replica a request goes to",
                   {{"round_robin", Balance::round_robin}, {"least_load", Balance::least_load}});
   fields.optional_object("limits", "What a request may take to count for goodput", [&](Fields& inner) {
