@@ -166,7 +166,7 @@ std::vector<Record> ServingExperiment::run(const Run& run) const {
 }
 
 WorkCount ServingExperiment::work(const Platform& platform, Bytes /*size*/, const RunOptions& options) const {
-  constexpr double kOfRequest = 8;  // operations: what running one changes of others
+  constexpr double kOfRequest = 4;  // operations: what is measured of pools under load
   WorkCount work;
   if (serving_->parts.served.tensor > 1) {
     Workload workload = calls_of(*serving_);

@@ -12,9 +12,8 @@ inline constexpr Column kServedGpu{"gpu"};                                      
 inline constexpr Column kServedGpus{.key = "gpus",
                                     .role = ColumnRole::choice,
                                     .shown = {.in_reports = Shown::Report::word, .report_head = "GPUs"}};  ///< how many
-inline constexpr Column kServedTensor{"tensor"};  ///< GPUs of a replica
-inline constexpr Column kReplicas{
-    .key = "replicas", .role = ColumnRole::choice, .shown = {.in_sweeps = true}};  ///< copies of the model
+inline constexpr Column kServedTensor{"tensor"};                                   ///< GPUs of a replica
+inline constexpr Column kReplicas{.key = "replicas", .role = ColumnRole::choice};  ///< copies of the model
 inline constexpr Column kServedPrecision{"precision"};                             ///< of weights and products
 inline constexpr Column kKvPrecision{"kv_precision"};                              ///< of kept keys and values
 inline constexpr Column kKvPages{"kv_pages"};                                      ///< of each replica's KV cache
