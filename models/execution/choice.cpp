@@ -101,7 +101,6 @@ Time keep_fastest(const Candidate& candidate, std::size_t place, Time at_least, 
 /// of the best, or chunks that are smaller still would save less than a third of the last saving.
 void try_chunks(const RunRequest& request, const Candidate& whole, std::size_t place, const SimulationOptions& options,
                 Best& best) {
-  constexpr std::int64_t kWorth = 256;
   constexpr std::int64_t kEqual = 1'000'000;
   const bool calls_overlap = request.calls > 1;  // and may take less each than the first one alone
   const bool may_choose = whole.may_choose_chunk();
@@ -115,7 +114,7 @@ void try_chunks(const RunRequest& request, const Candidate& whole, std::size_t p
     const Time enough = calls_overlap ? kToItsEnd : before + rounding;
     const Time time = keep_fastest(whole.in_chunks_of(chunk), place, enough, options, best);
     if (time > before + rounding) { return; }
-    if (time < before - rounding && time > before - before / kWorth) { return; }
+    if (time < before - rounding && time > before - before / kWorthOfChunks) { return; }
     before = time;
   }
 }

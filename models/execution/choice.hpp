@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct Choice {
 /// What may run where engines of switches cannot be had: the fallbacks that the scenario has; with NCCL, which then
 /// goes on without CollNet, all else that it may take.
 std::vector<const Algorithm*> fallback_of(const RunRequest& request);
+
+/// Smaller chunks are tried as long as the last ones saved one part of so many of the time.
+constexpr std::int64_t kWorthOfChunks = 256;
 
 /// Simulates every pair of an algorithm and a protocol that fit; ties go to those named first. Draws nothing. Where
 /// none fits and one of them needs engines, the fallbacks are tried in their place, and the result says why.

@@ -20,10 +20,14 @@ namespace {
 // At most so many are looked at.
 constexpr std::uint32_t kSpreadAgents = 12;  // all over the cluster
 constexpr std::uint32_t kNeighbours = 8;     // of one node
-constexpr std::uint32_t kNodes = 6;
+constexpr std::uint32_t kNodes = 16;
 constexpr std::uint32_t kLanes = 8;   // of an agent
 constexpr std::uint32_t kSteps = 16;  // of a loop
 constexpr std::uint32_t kSends = 2;   // of a primitive, or a lane
+
+/// Places of a ring are one distance from those they send to, of a torus two, since some wrap round: those of trees
+/// have one for each level.
+constexpr std::size_t kDistancesOfGrids = 2;
 
 constexpr double kKnown = 0.15;  // of what is seen until a flow has settled, where it has before: 7 rows of some 48
 
@@ -86,8 +90,10 @@ class Sampler {
     result_.steps = std::max(result_.steps, static_cast<double>(lane.steps));
     if (lane.loops == 0) { return; }
     result_.repeated += weight * static_cast<double>(lane.loops - 1) * lane.steps;
+    sending_ = 0;
     if (lane.loops > 1) { look_at_loop(agent, number, lane, 0, weight * static_cast<double>(lane.loops - 1)); }
     look_at_loop(agent, number, lane, lane.loops - 1, weight);
+    result_.sending = std::max(result_.sending, sending_ / weight);
     look_at_first_messages(agent, number, lane, weight);
   }
 
@@ -109,6 +115,8 @@ class Sampler {
     const Bytes bytes = wire_bytes(costs_.element_size() * count.count(), way.cost);
     const auto packets = static_cast<double>(std::max<std::int64_t>(1, ceil_div(bytes.count(), packet_.count())));
     result_.messages += weight;
+    sending_ += weight * static_cast<double>(bytes.count()) / way.rate;
+    result_.latency = std::max(result_.latency, way.latency);
     result_.packet_links += weight * packets * way.links;
     result_.settling += weight * std::min(packets, way.unsettled * kKnown) * way.links;
     result_.waits = result_.waits || way.cost.grain > Bytes::zero() || way.cost.eager < Bytes::max();
@@ -127,6 +135,7 @@ class Sampler {
   struct Way {
     double links = 0;
     double rate = 0;       ///< bytes a second, alone
+    double latency = 0;    ///< seconds
     double unsettled = 0;  ///< packets, until it has settled
     ConnectionCost cost;
     std::vector<LinkId> path;
@@ -145,8 +154,10 @@ class Sampler {
     for (const LinkId link : way.path) {
       const Link& own = cluster_.fabric->link(link);
       rate = std::min(rate, own.usable);
-      round_trip += 2 * seconds(own.latency) + packet / rate_of(own);
+      way.latency += seconds(own.latency);
+      round_trip += packet / rate_of(own);
     }
+    round_trip += 2 * way.latency;
     way.rate = static_cast<double>(rate.count());
     way.unsettled = packets_until_settled(round_trip, way.rate, packet);
     return way;
@@ -167,25 +178,41 @@ class Sampler {
     }
     const Fabric& fabric = *cluster_.fabric;
     for (const auto& [link, rate] : wanted) {
-      result_.filled = result_.filled || rate > rate_of(fabric.link(LinkId{link})) * 1.001;
+      result_.crowding = std::max(result_.crowding, rate / rate_of(fabric.link(LinkId{link})));
     }
+    result_.filled = result_.crowding > 1.001;
   }
 
   void compare_nodes(std::uint32_t ranks) {
     const std::uint32_t node = std::max(cluster_.endpoints_per_node, 1U);
     const Spread nodes(ranks / node, kNodes);
     std::set<std::uint64_t> shapes;
+    Distances distances;
     for (std::uint64_t i = 0; i < nodes.looked_at; ++i) {
       const auto first = static_cast<std::uint32_t>(nodes.at(i) * node);
       std::uint64_t shape = 0;
       for (AgentId agent{first}; agent.value < first + std::min(node, kNeighbours); ++agent.value) {
         for (LaneId lane{0}; lane.value < schedule_.lanes(agent); ++lane.value) {
           shape = join_hash(shape, schedule_.lane(agent, lane).out_ports);
+          add_distances(agent, lane, first, ranks, distances);
         }
       }
       shapes.insert(shape);
     }
-    result_.uneven = shapes.size() > 1;
+    const auto many = [](const auto& of_port) { return of_port.second.size() > kDistancesOfGrids; };
+    result_.uneven = shapes.size() > 1 || std::any_of(distances.begin(), distances.end(), many);
+  }
+
+  /// In ranks, round the circle: by place in the node, lane and port.
+  using Distances = std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::set<std::uint32_t>>;
+  void add_distances(AgentId agent, LaneId lane, std::uint32_t first, std::uint32_t ranks, Distances& distances) const {
+    const std::uint32_t ports = std::min(schedule_.lane(agent, lane).out_ports, kSends);
+    for (PortId port{0}; port.value < ports; ++port.value) {
+      const std::uint32_t to = schedule_.target(agent, lane, port).agent.value;
+      const std::uint32_t apart = std::max(to, agent.value) - std::min(to, agent.value);
+      if (to >= ranks) { continue; }  // no rank, but an engine
+      distances[{agent.value - first, lane.value, port.value}].insert(std::min(apart, ranks - apart));
+    }
   }
 
   void count_kind(AgentId agent, LaneId number) {
@@ -208,6 +235,7 @@ class Sampler {
   const CostModel& costs_;
   Bytes packet_;
   ScheduleSample result_;
+  double sending_ = 0;  ///< of the lane that is looked at, times its weight
   std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint32_t, std::uint32_t>> kinds_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Way> ways_;
 };

@@ -20,9 +20,13 @@ struct ScheduleSample {
   double links_crossed = 0;  ///< by connections, each link as often as one crosses it
   double kinds = 0;          ///< lanes that differ in their place in a node, their program or their length
   double steps = 0;          ///< of the longest loop
-  bool uneven = false;       ///< nodes differ in how many connections begin in their lanes, as those of trees do
+  double sending = 0;   ///< seconds that the busiest lane sends, one message after the other, each at its path's rate
+  double latency = 0;   ///< seconds, of the longest path
+  bool uneven = false;  ///< nodes differ in how many connections begin in their lanes, or in how far these reach, as
+                        ///< those of trees do
   bool waits = false;   ///< primitives that wait for other lanes, or begin on parts of messages: their order matters
   bool filled = false;  ///< connections that begin in one node fill a link together
+  double crowding = 1;  ///< of these links: what such connections would take of one, each alone, over what it has
 };
 
 /// Deterministic. Looks at some thousand primitives at most. Throws SimulationError("no-route").

@@ -22,7 +22,6 @@ constexpr double kMostSteps = 4096;
 constexpr double kLongLoop = 256;
 constexpr double kFlowsMet = 100;   // by a flow that begins or ends, directly or by others, where routes are hashed
 constexpr double kKindsOfNode = 8;  // of lanes, in each node of a tree, none of which is like another
-constexpr double kTries = 4;        // chunks, until smaller ones do not pay
 
 // Bytes; what -v and the peak of memory of runs say, divided by how much there was.
 constexpr double kConnectionBytes = 260;
@@ -146,6 +145,20 @@ double bytes_of(const Subject& subject, const SimulationOptions& options) {
   return laid_out + lanes_left(subject, options) * (connections * kRunningBytes + sample.lanes * kLaneBytes);
 }
 
+/// How long a schedule takes in so many loops, about: loops follow each other, and the last one has to come through the
+/// other ranks. Each primitive waits until what the one before it has sent arrives.
+struct Pipeline {
+  double sending = 0;  ///< seconds, of all that a lane sends
+  double latency = 0;  ///< seconds, of a message
+  double steps = 0;    ///< of a loop
+  double rounds = 0;   ///< that one loop alone takes
+
+  double time(double loops) const {
+    const double primitives = loops * std::max(1.0, steps);
+    return (primitives + std::max(0.0, rounds - steps)) * (sending / primitives + latency);
+  }
+};
+
 class Counter {
  public:
   explicit Counter(const RunRequest& request)
@@ -177,10 +190,14 @@ class Counter {
     SimulationOptions flows = request_.options;
     if (flows.level == NetworkLevel::packet) { flows.level = NetworkLevel::flow; }
     WorkCount work = tried(whole, flows);
-    Bytes chunk = payload(request_);
-    for (double tries = 1; tries < kTries && chunk > request_.element_size * 4; ++tries) {
-      chunk = chunk / 4;
+    const double rounds = candidate.algorithm().cost(candidate.collective(), candidate.layout()).steps;
+    const Pipeline pipeline{whole.sample.sending * whole.sample.crowding, whole.sample.latency, whole.sample.steps,
+                            rounds};
+    double loops = 1;
+    for (Bytes chunk = payload(request_) / 4; chunk >= request_.element_size; chunk = chunk / 4) {
       work += tried(subject_of(candidate.in_chunks_of(chunk)), flows);
+      if (pipeline.time(4 * loops) > pipeline.time(loops) * (1 - 1.0 / kWorthOfChunks)) { break; }
+      loops *= 4;
     }
     if (request_.options.level == NetworkLevel::packet) { work += tried(whole, request_.options); }
     return work;

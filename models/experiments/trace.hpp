@@ -15,6 +15,7 @@ class TraceExperiment : public WorkloadExperiment {
   TraceExperiment(TraceConfig config, WorkloadNccl nccl)
       : WorkloadExperiment(std::move(nccl)), config_(std::move(config)) {}
 
+  Workload workload() const override { return config_.trace->workload; }
   WorkloadRun simulate(const Platform& platform, CollectiveTimer& timer, const WorkloadOptions& options) const override;
   void put_interval(const Platform& platform, const WorkloadRun& run, Record& record) const override;
 

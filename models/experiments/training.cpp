@@ -94,13 +94,15 @@ constexpr Column kBubble{.key = "bubble_fraction",
                                    .axis = "Pipeline bubble (%)"}};  ///< share of the step that waits for other stages
 constexpr Column kExposed{"", "exposed", "(%)", 7, Format::percent};
 constexpr Column kStragglers{"", "straggler", "(%)", 9, Format::percent};
-constexpr Column kMemory{
-    .key = "memory_gb",
-    .head = "memory",
-    .unit = "(GB)",
-    .width = 7,
-    .format = Format::one_decimal,
-    .shown = {.in_sweeps = true, .in_reports = Shown::Report::figure, .axis = "Memory (GB)"}};  ///< of the fullest GPU
+constexpr Column kMemory{.key = "memory_gb",
+                         .head = "memory",
+                         .unit = "(GB)",
+                         .width = 7,
+                         .format = Format::one_decimal,
+                         .shown = {.in_sweeps = true,
+                                   .in_reports = Shown::Report::figure,
+                                   .axis = "Memory (GB)"}};  ///< of the fullest GPU; with `single_process` GPU 0
+constexpr Column kMemoryOthers{"other_gpus_memory_gb"};      ///< with `single_process`: of each GPU but GPU 0
 constexpr Column kGpuKinds{"gpu_kinds"};  ///< of unequal GPUs a list of `{"gpu", "gpus", "computing"}`: how many, and
                                           ///< the share of the step in which these compute
 
@@ -160,13 +162,23 @@ void put_plan(const TrainingSetup& setup, Record& record) {
   record.remarks.push_back(fmt::format("as {}: {}", setup.framework.framework->name, joined(parts, ", ")));
 }
 
-std::string memory_text(const MemoryUse& use, double room) {
+std::string memory_text(const MemoryUse& use, std::string_view where, double room) {
   return fmt::format(
-      "memory: {:.1f} GB on a GPU of the fullest stage, of {:.0f}: parameters {:.1f}, gradients {:.1f}, optimizer "
+      "memory: {:.1f} GB on {}, of {:.0f}: parameters {:.1f}, gradients {:.1f}, optimizer "
       "{:.1f}, "
       "activations {:.1f}, buffers {:.1f}",
-      use.total() * kGigabyte, room * kGigabyte, use.parameters * kGigabyte, use.gradients * kGigabyte,
+      use.total() * kGigabyte, where, room * kGigabyte, use.parameters * kGigabyte, use.gradients * kGigabyte,
       use.optimizer * kGigabyte, use.activations * kGigabyte, use.buffers * kGigabyte);
+}
+
+void remark_memory(const Training& training, Record& record) {
+  const double room = fullest_gpu(training.setup).memory;
+  if (!training.others) {
+    return record.remarks.push_back(memory_text(training.memory, "a GPU of the fullest stage", room));
+  }
+  record.remarks.push_back(memory_text(training.memory, "GPU 0", room));
+  const double others = smallest_gpu(training.setup).memory;
+  record.remarks.push_back(memory_text(*training.others, "each other GPU", others));
 }
 
 void put_step(const StepResult& result, Record& record) {
@@ -260,6 +272,7 @@ std::vector<Record> TrainingExperiment::run(const Run& run) const {
   put_step(result, record);
   put_interval_of_step(*training_, result.time, record);
   record.put(kMemory, training_->memory.total() * kGigabyte);
+  if (training_->others) { record.put(kMemoryOthers, training_->others->total() * kGigabyte); }
   record.put(kNetwork, name(run.platform.network.level));
   if (setup.model.transformer) { record.put(kTokens, result.tokens_per_s); }
   if (training_->measured) {
@@ -272,7 +285,7 @@ std::vector<Record> TrainingExperiment::run(const Run& run) const {
   put_kinds(setup, result, record);
   remark_calls(result.workload, record);
   put_skipped_packets(timer, record);
-  record.remarks.push_back(memory_text(training_->memory, smallest_gpu(setup).memory));
+  remark_memory(*training_, record);
   remark_step_costs(result, costs, training_->costs, record);
   record.remarks.insert(record.remarks.end(), all.begin(), all.end());
   record.effort = work_text(result.workload);
@@ -334,6 +347,11 @@ std::vector<IdleKeys> TrainingExperiment::idle_keys(const Platform& platform) co
   if (!model || !model->experts) {
     idle.push_back(
         {{"/training/expert_imbalance"}, "the model has no experts", "leave it out, or train a mixture of experts"});
+  }
+  if (!training_->setup.plan.has_one_process()) {
+    idle.push_back({{"/training/model/input"},
+                    "inputs cost nothing unless one process scatters them",
+                    R"(leave it out, or write "parallel": {"single_process": true})"});
   }
   if (!model) {
     idle.push_back({{"/training/sequence", "/training/costs/tokens", "/training/parallel/fused_attention",

@@ -19,8 +19,9 @@ namespace athanor {
 /// A training that can be simulated.
 struct Training {
   TrainingSetup setup;
-  MemoryUse memory;                   ///< of one GPU of the fullest stage
-  bool fits = true;                   ///< into the memory of the smallest GPU, by that estimate
+  MemoryUse memory;                   ///< of one GPU of the fullest stage; of one process, of its first GPU
+  std::optional<MemoryUse> others{};  ///< of one process: of each other GPU
+  bool fits = true;                   ///< into the memory of fullest_gpu(), by that estimate
   std::optional<Problem> plan_fault;  ///< why the plan cannot be run; only of scenarios read with an open plan
   std::optional<Time> measured;
   MeasuredWith measured_with;
@@ -48,6 +49,7 @@ class TrainingExperiment : public WorkloadExperiment {
 
   const Training& training() const { return *training_; }
 
+  Workload workload() const override { return workload_of(training_->setup); }
   WorkloadRun simulate(const Platform& platform, CollectiveTimer& timer, const WorkloadOptions& options) const override;
   void put_interval(const Platform& platform, const WorkloadRun& run, Record& record) const override;
 

@@ -29,6 +29,8 @@ class WorkloadExperiment : public Experiment {
  public:
   explicit WorkloadExperiment(WorkloadNccl nccl) : nccl_(std::move(nccl)) {}
 
+  /// What is run. Throws as run().
+  virtual Workload workload() const = 0;
   /// Throws as run(). `timer`: made of pricing() of this platform, or one that is equal.
   virtual WorkloadRun simulate(const Platform& platform, CollectiveTimer& timer,
                                const WorkloadOptions& options) const = 0;

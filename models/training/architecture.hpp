@@ -72,6 +72,7 @@ struct TrainedModel {
   std::string name;
   std::optional<Transformer> transformer;
   std::vector<PlainLayer> layers;  ///< where there is no transformer
+  double input = 0;                ///< of such layers: bytes of a sample of the data set; 0: nobody has said
   bool operator==(const TrainedModel&) const = default;
 };
 

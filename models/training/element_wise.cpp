@@ -48,6 +48,11 @@ ElementCost loss_cost(const WorkSizes& sizes, bool fused) {
   return {cast + 2 * kWide, kWide + 3 * kWide + cast, 2 + casts, 3 + casts};
 }
 
+double loss_memory(const WorkSizes& sizes, bool fused) {
+  if (fused) { return 0; }
+  return sizes.eager ? 3 * kWide : kWide + sizes.element;
+}
+
 void add_operator(const char* label, double elements, const ElementCost& cost, PhasedKernels& work) {
   const auto add = [&](Kernels& to, double bytes, double kernels) {
     if (elements * bytes == 0) { return; }

@@ -23,6 +23,10 @@ ElementCost activation_cost(const WorkSizes& sizes, bool gated);
 ElementCost rotary_cost(const WorkSizes& sizes);
 /// Of one logit; `fused`: by a kernel for both (flash-attention's xentropy, Liger).
 ElementCost loss_cost(const WorkSizes& sizes, bool fused);
+/// Bytes that it makes at most at once of one logit, the logit's gradient among them and the logit not: eager,
+/// logarithms of probabilities, their gradients and those of logits, all in fp32; else probabilities in fp32 and the
+/// gradient; `fused`: nothing, gradients are written over logits.
+double loss_memory(const WorkSizes& sizes, bool fused);
 
 /// Adds an operator on so many elements to forward and to the backward of inputs.
 void add_operator(const char* label, double elements, const ElementCost& cost, PhasedKernels& work);

@@ -13,6 +13,12 @@ double tokens_of(const ParallelPlan& plan) {
   return static_cast<double>(plan.micro_batch) * plan.sequence / plan.context;
 }
 
+double token_bytes(const ParallelPlan& plan) { return 8 * tokens_of(plan); }
+
+double outputs_of(const Transformer& model, const ParallelPlan& plan) {
+  return tokens_of(plan) * model.vocabulary * (1.0 + model.next_token_layers);
+}
+
 namespace {
 
 /// Adds what choosing experts and sorting tokens by them takes.
@@ -207,8 +213,17 @@ PhasedKernels output_work(const Transformer& model, const ParallelPlan& plan) {
               .out = vocabulary,
               .wide = true},
              sizes, work);
-  add_operator("loss", sizes.tokens * vocabulary, loss_cost(sizes, plan.fused_loss), work);
+  if (!plan.has_one_process()) {
+    add_operator("loss", sizes.tokens * vocabulary, loss_cost(sizes, plan.fused_loss), work);
+  }
   turn_round(work);
+  return work;
+}
+
+PhasedKernels loss_of_all_work(const Transformer& model, const ParallelPlan& plan) {
+  const WorkSizes sizes = sizes_of(plan);
+  PhasedKernels work;
+  add_operator("loss", plan.data * outputs_of(model, plan), loss_cost(sizes, plan.fused_loss), work);
   return work;
 }
 

@@ -51,8 +51,10 @@ LayerWork next_token_work(const Transformer& model, const ParallelPlan& plan);
 PhasedKernels embedding_work(const Transformer& model, const ParallelPlan& plan);
 /// The last norm, on what its ranks hold of the tokens.
 PhasedKernels output_norm_work(const Transformer& model, const ParallelPlan& plan);
-/// Logits and loss, each tensor rank its part of the vocabulary.
+/// Logits and loss, each tensor rank its part of the vocabulary. Of one process logits alone.
 PhasedKernels output_work(const Transformer& model, const ParallelPlan& plan);
+/// Of one process: the loss of all GPUs' logits, which the first GPU computes.
+PhasedKernels loss_of_all_work(const Transformer& model, const ParallelPlan& plan);
 /// A layer of a model that is a list of them.
 PhasedKernels plain_layer_work(const PlainLayer& layer, const ParallelPlan& plan);
 
@@ -62,6 +64,10 @@ Kernels optimizer_work(double updated, double held, const ParallelPlan& plan);
 
 /// Tokens of a micro-batch that one GPU computes: sequences x tokens / context ranks.
 double tokens_of(const ParallelPlan& plan);
+/// Bytes of their ids, of 64 bits each as PyTorch has them.
+double token_bytes(const ParallelPlan& plan);
+/// Logits of a micro-batch that all tensor ranks make together, those of tokens after the next among them.
+double outputs_of(const Transformer& model, const ParallelPlan& plan);
 
 /// What publications count for one sequence, forward and backward (three times forward), whatever is recomputed or
 /// left out: Megatron-LM's 72 B s l h^2 (1 + s / 6h + V / 12 l h) for GPT. Attention counts every pair of tokens within

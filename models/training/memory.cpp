@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/training/element_wise.hpp"
+#include "models/training/model_states.hpp"
+#include "models/training/one_process.hpp"
 #include "models/training/parameter_share.hpp"
 #include "models/training/work_parts.hpp"
 
@@ -119,44 +122,6 @@ double layer_activations(const Transformer& model, const ParallelPlan& plan, std
 
 namespace {
 
-/// Ranks that a sharded tensor is divided among.
-double shards(const ParallelPlan& plan, std::uint32_t replicas) {
-  return plan.shard_group > 0 ? std::min(plan.shard_group, replicas) : replicas;
-}
-
-/// Bytes of one parameter's parts, and what is shared out. Matrices of layers have narrow copies, as they are and
-/// transposed, beside the parameter or in its place; embedding and output are never narrow.
-struct StateBytes {
-  double parameter = 2;  ///< and its copies
-  double gradient = 4;
-  double optimizer = 12;
-};
-
-StateBytes state_bytes(const ParallelPlan& plan, bool of_layers) {
-  const WorkSizes sizes = sizes_of(plan);
-  const bool casts = sizes.casts && of_layers;
-  const double own = sizes.autocast ? 4 : casts && plan.keeps_fp8() ? 0 : sizes.element;
-  const double copies = sizes.autocast ? sizes.element : casts ? sizes.cast_writes : 0;
-  const bool has_master = sizes.element < 4 && !sizes.autocast;
-  return {.parameter = own + copies,
-          .gradient = static_cast<double>(plan.gradient_bytes),
-          .optimizer = (has_master ? plan.master_bytes : 0.0) + 2.0 * plan.moment_bytes};
-}
-
-/// ZeRO: 4 N + 12 N / d, 2 N + 14 N / d, 16 N / d for d shards (Rajbhandari et al. 2020).
-void add_states(double parameters, double divisor, const ParallelPlan& plan, bool of_layers, MemoryUse& use) {
-  const StateBytes bytes = state_bytes(plan, of_layers);
-  const auto share = [&](Sharding from) { return plan.sharding >= from ? divisor : 1.0; };
-  use.parameters += parameters * bytes.parameter / share(Sharding::parameters);
-  use.gradients += parameters * bytes.gradient / share(Sharding::gradients);
-  use.optimizer += parameters * bytes.optimizer / share(Sharding::optimizer);
-}
-
-void add_states(const ParameterShare& held, double replicas, const ParallelPlan& plan, bool of_layers, MemoryUse& use) {
-  add_states(replicas * held.dense, shards(plan, dense_replicas(plan)), plan, of_layers, use);
-  add_states(replicas * held.experts, shards(plan, expert_replicas(plan)), plan, of_layers, use);
-}
-
 /// `number`: of the layer in its chunk.
 bool recomputed(const ParallelPlan& plan, std::size_t number) {
   return plan.recompute == Recompute::full && (plan.recompute_layers == 0 || number < plan.recompute_layers);
@@ -243,11 +208,87 @@ double remade(const Transformer& model, const ParallelPlan& plan, const StageLoa
   return most;
 }
 
-/// Of the one micro-batch whose loss is computed: inputs of the last norm and of the output, and logits in fp32.
-double output_activations(const Transformer& model, const ParallelPlan& plan) {
+/// Of the last norm and of the output.
+double output_inputs(const Transformer& model, const ParallelPlan& plan) {
   const WorkSizes sizes = sizes_of(plan);
-  const double inputs = 2 * sizes.norm_tokens * model.hidden * sizes.element;
-  return inputs + 4 * sizes.tokens * model.vocabulary / plan.tensor;
+  return 2 * sizes.norm_tokens * model.hidden * sizes.element;
+}
+
+/// Of the one micro-batch whose loss is computed: these inputs, and logits in fp32.
+double output_activations(const Transformer& model, const ParallelPlan& plan) {
+  return output_inputs(model, plan) + 4 * sizes_of(plan).tokens * model.vocabulary / plan.tensor;
+}
+
+}  // namespace
+
+namespace {
+
+/// PyTorch drops gradients after the optimizer, where the optimizer's kernels do not set them to zero instead.
+bool gradients_stay(const ParallelPlan& plan) { return !plan.casts_parameters() || plan.micro_batches() > 1; }
+
+/// Of all parameters of a whole model on one GPU.
+MemoryUse states_of_module(const MemoryUse& all, const ParallelPlan& plan) {
+  MemoryUse states = all;
+  states.activations = states.buffers = 0;
+  if (!gradients_stay(plan)) { states.gradients = 0; }
+  return states;
+}
+
+/// In forward order: embedding, layers, and all that stands behind them. A matrix that embedding and output share has
+/// gradients from the output's backward on.
+std::vector<LayerMemory> layers_of_process(const Transformer& model, const ParallelPlan& plan, const StageLoad& all) {
+  const WorkSizes sizes = sizes_of(plan);
+  const double heads = 1.0 + model.next_token_layers;
+  const double shared = model.tied ? word_embedding_share(model, plan) : 0;
+  std::vector<LayerMemory> layers{{plan.dropout ? sizes.norm_tokens * model.hidden : 0,
+                                   (embedding_share(model, plan) - shared) * plan.gradient_bytes}};
+  for (std::size_t place = 0; place < all.layers.size(); ++place) {
+    layers.push_back({is_offloaded(model, plan, all, place) ? 0 : kept_by(model, plan, all, place),
+                      layer_share(model, plan, all.layers[place]).total() * plan.gradient_bytes});
+  }
+  layers.push_back(
+      {heads * output_inputs(model, plan), (output_share(model, plan, false) + shared) * plan.gradient_bytes});
+  return layers;
+}
+
+/// `states`: of all parameters, the rest of it ignored.
+OneProcessMemory of_process(const Transformer& model, const ParallelPlan& plan, const StageLoad& all,
+                            const MemoryUse& states) {
+  const WorkSizes sizes = sizes_of(plan);
+  const double logits = outputs_of(model, plan);
+  OneProcessLoad load;
+  load.layers = layers_of_process(model, plan, all);
+  load.states = states_of_module(states, plan);
+  load.buffers = remade(model, plan, all) + moving(model, plan, all);
+  load.inputs = token_bytes(plan);
+  load.targets = plan.data * token_bytes(plan);
+  load.output = logits * sizes.element;
+  load.loss = logits * loss_memory(sizes, plan.fused_loss);
+  load.output_gradient = plan.fused_loss ? 0 : load.output;
+  load.gpus = plan.data;
+  return one_process_memory(load);
+}
+
+void add_all_states(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage, MemoryUse& use) {
+  ParameterShare layers;
+  ParameterShare ends;
+  for (const std::uint32_t layer : stage.layers) { layers += layer_share(model, plan, layer); }
+  if (stage.embedding) { ends.dense += embedding_share(model, plan); }
+  if (stage.output) { ends.dense += output_share(model, plan, !stage.embedding); }
+  add_states(layers, stage.replicas, plan, true, use);
+  add_states(ends, stage.replicas, plan, false, use);
+  use.gradients += unreduced(plan, stage, layers) + unreduced(plan, stage, ends);
+}
+
+/// A whole transformer.
+StageLoad all_of(const Transformer& model) {
+  StageLoad all;
+  all.embedding = all.output = true;
+  for (std::uint32_t layer = 0; layer < model.layers + model.next_token_layers; ++layer) {
+    all.layers.push_back(layer);
+    all.in_chunk.push_back(layer < model.layers ? layer : 0);
+  }
+  return all;
 }
 
 }  // namespace
@@ -255,48 +296,74 @@ double output_activations(const Transformer& model, const ParallelPlan& plan) {
 MemoryUse memory_of(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
   const WorkSizes sizes = sizes_of(plan);
   MemoryUse use;
-  ParameterShare layers;
-  ParameterShare ends;
+  add_all_states(model, plan, stage, use);
+  if (plan.has_one_process()) { return of_process(model, plan, stage, use).first; }
   for (std::size_t place = 0; place < stage.layers.size(); ++place) {
-    layers += layer_share(model, plan, stage.layers[place]);
     if (is_offloaded(model, plan, stage, place)) { continue; }
     use.activations += stage.in_flight * kept_by(model, plan, stage, place);
   }
-  if (stage.embedding) {
-    ends.dense += embedding_share(model, plan);
-    if (plan.dropout) { use.activations += stage.in_flight * sizes.norm_tokens * model.hidden; }
-  }
-  if (stage.output) {
-    const double heads = 1.0 + model.next_token_layers;
-    ends.dense += output_share(model, plan, !stage.embedding);
-    use.activations += heads * output_activations(model, plan);
-  }
-  add_states(layers, stage.replicas, plan, true, use);
-  add_states(ends, stage.replicas, plan, false, use);
-  use.gradients += unreduced(plan, stage, layers) + unreduced(plan, stage, ends);
+  if (stage.embedding && plan.dropout) { use.activations += stage.in_flight * sizes.norm_tokens * model.hidden; }
+  if (stage.output) { use.activations += (1.0 + model.next_token_layers) * output_activations(model, plan); }
   use.buffers += gathered(model, plan, stage) + remade(model, plan, stage) + moving(model, plan, stage);
   if (plan.sequence_parallel && plan.tensor > 1) { use.buffers += sizes.tokens * model.hidden * sizes.element; }
   return use;
 }
 
-MemoryUse memory_of(const std::vector<PlainLayer>& layers, const ParallelPlan& plan) {
-  const WorkSizes sizes = sizes_of(plan);
+namespace {
+
+/// Bytes that plain layer `place` keeps of a micro-batch.
+double kept_by(const std::vector<PlainLayer>& layers, const ParallelPlan& plan, std::size_t place) {
+  const PlainLayer& layer = layers[place];
+  const double elements = recomputed(plan, place) ? layer.output : std::max(layer.activations, layer.output);
+  return plan.micro_batch * sizes_of(plan).element * elements;
+}
+
+/// Its loss, of which nobody says anything, makes a gradient of what it puts out, at least.
+OneProcessMemory of_process(const TrainedModel& model, const ParallelPlan& plan, const MemoryUse& states) {
+  OneProcessLoad load;
+  for (std::size_t place = 0; place < model.layers.size(); ++place) {
+    load.layers.push_back({kept_by(model.layers, plan, place), model.layers[place].parameters * plan.gradient_bytes});
+  }
+  load.states = states_of_module(states, plan);
+  load.inputs = plan.micro_batch * model.input;
+  load.output = plan.micro_batch * model.layers.back().output * sizes_of(plan).element;
+  load.loss = load.output_gradient = load.output;
+  load.gpus = plan.data;
+  return one_process_memory(load);
+}
+
+MemoryUse states_of_layers(const std::vector<PlainLayer>& layers, const ParallelPlan& plan) {
   MemoryUse use;
-  double parameters = 0;
+  ParameterShare all;
+  for (const PlainLayer& layer : layers) { all.dense += layer.parameters; }
+  add_states(all, 1, plan, true, use);
+  return use;
+}
+
+}  // namespace
+
+MemoryUse memory_of_layers(const TrainedModel& model, const ParallelPlan& plan) {
+  const std::vector<PlainLayer>& layers = model.layers;
+  MemoryUse use = states_of_layers(layers, plan);
+  if (plan.has_one_process()) { return of_process(model, plan, use).first; }
   double most = 0;
   for (std::size_t place = 0; place < layers.size(); ++place) {
-    const PlainLayer& layer = layers[place];
-    parameters += layer.parameters;
-    most = std::max(most, layer.parameters);
-    const double all = std::max(layer.activations, layer.output);
-    use.activations += plan.micro_batch * sizes.element * (recomputed(plan, place) ? layer.output : all);
+    most = std::max(most, layers[place].parameters);
+    use.activations += kept_by(layers, plan, place);
   }
-  add_states(parameters, shards(plan, dense_replicas(plan)), plan, true, use);
   if (plan.sharding == Sharding::parameters && shards(plan, dense_replicas(plan)) > 1) {
     const double gradient = static_cast<double>(plan.gradient_bytes) / plan.shard_calls;
-    use.buffers += most * (units_at_once(plan, layers.size()) * sizes.element + gradient);
+    use.buffers += most * (units_at_once(plan, layers.size()) * sizes_of(plan).element + gradient);
   }
   return use;
+}
+
+MemoryUse memory_of_others(const TrainedModel& model, const ParallelPlan& plan) {
+  if (!model.transformer) { return of_process(model, plan, states_of_layers(model.layers, plan)).others; }
+  const StageLoad all = all_of(*model.transformer);
+  MemoryUse use;
+  add_all_states(*model.transformer, plan, all, use);
+  return of_process(*model.transformer, plan, all, use).others;
 }
 
 }  // namespace athanor

@@ -37,12 +37,16 @@ struct StageLoad {
 /// ones keep what comes in alone).
 double layer_activations(const Transformer& model, const ParallelPlan& plan, std::uint32_t layer);
 
-/// What one GPU of the stage holds at its fullest moment. Left out: the CUDA context, NCCL's buffers, workspaces and
-/// what allocators waste.
+/// What one GPU of the stage holds at its fullest moment; where one process has all GPUs, the first of them. Left out:
+/// the CUDA context, NCCL's buffers, workspaces and what allocators waste.
 MemoryUse memory_of(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage);
 
-/// What one GPU holds of a model of plain layers, all of which are on each GPU.
-MemoryUse memory_of(const std::vector<PlainLayer>& layers, const ParallelPlan& plan);
+/// What one GPU, or the first of one process, holds of a model of plain layers, all of which are on each GPU.
+MemoryUse memory_of_layers(const TrainedModel& model, const ParallelPlan& plan);
+
+/// What each GPU but the first holds where one process has several, of a transformer or of plain layers; see
+/// one_process_memory(). Requires ParallelPlan::has_one_process.
+MemoryUse memory_of_others(const TrainedModel& model, const ParallelPlan& plan);
 
 /// Micro-batches whose activations each stage of a pipeline keeps at most, each through the whole stage.
 std::vector<double> most_in_flight(const PipelineSchedule& schedule);

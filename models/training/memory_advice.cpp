@@ -111,7 +111,7 @@ class Adviser {
 
   /// More ranks of one kind in place of as many data ranks.
   void consider_ranks(std::string_view kind, std::uint32_t ParallelPlan::*ranks) {
-    if (plan_.data % 2 != 0) { return; }
+    if (plan_.data % 2 != 0 || plan_.has_one_process()) { return; }
     ParallelPlan changed = plan_;
     changed.*ranks *= 2;
     changed.data /= 2;
@@ -124,6 +124,7 @@ class Adviser {
 
   void consider_all() {
     consider_recomputing();
+    consider_processes();
     consider_sharding();
     ParallelPlan changed = plan_;
     changed.sequence_parallel = true;
@@ -136,7 +137,7 @@ class Adviser {
     consider_ranks("context", &ParallelPlan::context);
     changed = plan_;
     changed.expert *= 2;
-    if (model_.experts) {
+    if (model_.experts && !plan_.has_one_process()) {
       consider(fmt::format("{} expert ranks in place of {}", changed.expert, plan_.expert), changed);
     }
   }
@@ -160,6 +161,13 @@ class Adviser {
     if (plan_.recompute != Recompute::full || plan_.recompute_layers > 0) { consider("full recomputation", changed); }
   }
 
+  /// Each GPU with a process of its own; alone, and as what sharding needs.
+  void consider_processes() {
+    ParallelPlan changed = plan_;
+    changed.single_process = false;
+    if (plan_.has_one_process()) { consider("a process for each GPU", changed); }
+  }
+
   void consider_sharding() {
     constexpr std::pair<Sharding, const char*> kSharings[] = {{Sharding::optimizer, "optimizer sharded"},
                                                               {Sharding::gradients, "optimizer and gradients sharded"},
@@ -167,7 +175,9 @@ class Adviser {
     for (const auto& [sharding, change] : kSharings) {
       ParallelPlan changed = plan_;
       changed.sharding = sharding;
-      if (sharding > plan_.sharding && plan_.data * plan_.context > 1) { consider(change, changed); }
+      changed.single_process = false;
+      const std::string processes = plan_.has_one_process() ? "a process for each GPU, " : "";
+      if (sharding > plan_.sharding && plan_.data * plan_.context > 1) { consider(processes + change, changed); }
     }
   }
 

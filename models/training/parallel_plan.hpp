@@ -124,6 +124,8 @@ struct ParallelPlan {
   /// Of a parameter that is kept in fp8, as it is gathered: a cast of a whole tensor, which is transposed where it
   /// arrives; of blocks both casts.
   double kept_fp8_bytes() const { return has_blocks(fp8_recipe) ? cast_bytes() : narrow_bytes(); }
+  /// Whether one process has several GPUs.
+  bool has_one_process() const { return single_process && data > 1; }
   std::uint32_t micro_batches() const { return global_batch / (micro_batch * data); }
   /// Whether parameters of layers are narrow themselves, not copies of wide ones.
   bool keeps_fp8() const { return fp8_parameters && precision == Precision::fp8; }

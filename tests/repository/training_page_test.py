@@ -72,6 +72,11 @@ class TrainingPage(unittest.TestCase):
         self.assertEqual(part("fabrics"), self.page.fabrics(ATHANOR))
 
     @unittest.skipIf(ATHANOR is None, "needs the path of athanor as its argument")
+    def test_one_process_and_one_for_each_gpu_are_simulated_so(self):
+        self.assertEqual(part("data_parallel"), self.page.data_parallel(ATHANOR))
+        self.assertEqual(part("data_parallel_published"), self.page.data_parallel_published(ATHANOR))
+
+    @unittest.skipIf(ATHANOR is None, "needs the path of athanor as its argument")
     def test_steps_that_no_fit_has_seen_are_simulated_so(self):
         self.assertEqual(part("held_out"), self.page.held_out(ATHANOR))
 

@@ -16,13 +16,13 @@ namespace {
 
 using namespace literals;
 
-/// Ring all-reduce of 1 GiB over all endpoints, at flow level. The fabric is built before the clock starts.
-void ring(benchmark::State& state, const Cluster& cluster, const Layout& layout, bool classes) {
+/// A collective over all endpoints, at flow level. `count`: as Collective has it. The fabric is built before the clock
+/// starts.
+void collective(benchmark::State& state, const Cluster& cluster, const Placement& placement, const Algorithm& algorithm,
+                Elements count, const Layout& layout, bool classes = true) {
   const auto ranks = static_cast<std::uint32_t>(cluster.endpoints.size());
   const PeakMemory memory;
-  const Collective collective{CollectiveKind::all_reduce, ranks, Elements{(1_GiB).count() / 4}};
-  const auto schedule = find(CollectiveKind::all_reduce, "ring").make(collective, layout);
-  const Placement placement{cluster.endpoints, 1};
+  const auto schedule = algorithm.make({algorithm.kind, ranks, count}, layout);
   SimulationOptions options;
   options.classes = classes;
   Simulated simulated;
@@ -35,19 +35,39 @@ void ring(benchmark::State& state, const Cluster& cluster, const Layout& layout,
   state.counters["peak_MB"] = memory.megabytes();
 }
 
+constexpr Elements kGibibyte{(1_GiB).count() / 4};
+
+void all_reduce(benchmark::State& state, const Cluster& cluster, const std::string& algorithm, const Layout& layout,
+                bool classes = true) {
+  collective(state, cluster, {cluster.endpoints, 1}, find(CollectiveKind::all_reduce, algorithm), kGibibyte, layout,
+             classes);
+}
+
+void ring(benchmark::State& state, const Cluster& cluster, const Layout& layout, bool classes) {
+  all_reduce(state, cluster, "ring", layout, classes);
+}
+
+/// GPUs, and behind them the NVSwitches of their nodes of eight.
+Placement with_nvswitches(const Cluster& cluster) {
+  Placement placement{cluster.endpoints, 1};
+  for (std::size_t gpu = 0; gpu < cluster.endpoints.size(); gpu += 8) {
+    const LinkId nvlink{cluster.fabric->out(cluster.endpoints[gpu]).first};
+    placement.vertices.push_back(cluster.fabric->target(nvlink));
+  }
+  return placement;
+}
+
+/// Of NVLink SHARP with binary trees between nodes of eight GPUs.
+const Layout kNvlsTree{.channels = 16, .chunk = Elements{1 << 17}, .group = 8};
+
 /// Finding the classes of NVLink SHARP with binary trees between nodes of eight GPUs, in 16 channels; no simulation.
 void fold_nodes(benchmark::State& state) {
   const auto gpus = static_cast<std::uint32_t>(state.range(0));
   const PeakMemory memory;
   const Cluster cluster = rail_optimized_nodes(gpus / 8);
-  const Layout layout{.channels = 16, .chunk = Elements{1 << 17}, .group = 8};
   const Algorithm& algorithm = find(CollectiveKind::all_reduce, "nvls_tree");
-  const auto schedule = algorithm.make({CollectiveKind::all_reduce, gpus, Elements{1 << 28}}, layout);
-  Placement placement{cluster.endpoints, 1};
-  for (std::uint32_t gpu = 0; gpu < gpus; gpu += 8) {
-    const LinkId nvlink{cluster.fabric->out(cluster.endpoints[gpu]).first};
-    placement.vertices.push_back(cluster.fabric->target(nvlink));
-  }
+  const auto schedule = algorithm.make({CollectiveKind::all_reduce, gpus, kGibibyte}, kNvlsTree);
+  const Placement placement = with_nvswitches(cluster);
   PreparedSchedule prepared;
   for (auto iteration : state) {
     static_cast<void>(iteration);
@@ -82,8 +102,43 @@ void ring_across_leaves(benchmark::State& state) {
   ring(state, nodes_across_leaves(size_of(state) / 8), {.channels = kChannels, .group = 8}, true);
 }
 
+// What does not fold, or not far, at the sizes that end in a minute; and what does over a million hosts.
+
+constexpr std::uint32_t kRadixOfMillion = 256;  // of three full tiers over 1,048,576 hosts: 16 * 256^2
+
+void ring_over_hosts(benchmark::State& state) {
+  ring(state, fat_tree_of_radix(size_of(state), kRadixOfMillion), {}, true);
+}
+
+void halving_doubling_over_hosts(benchmark::State& state) {
+  all_reduce(state, fat_tree_of_radix(size_of(state), kRadixOfMillion), "halving_doubling", {});
+}
+
+void trees_over_hosts(benchmark::State& state) {
+  all_reduce(state, fat_tree_of_radix(size_of(state), kRadixOfMillion), "double_binary_tree",
+             {.chunk = Elements{1 << 18}});
+}
+
+void nvls_trees_over_gpus(benchmark::State& state) {
+  const Cluster cluster = rail_optimized_nodes(size_of(state) / 8);
+  collective(state, cluster, with_nvswitches(cluster), find(CollectiveKind::all_reduce, "nvls_tree"), kGibibyte,
+             kNvlsTree);
+}
+
+/// 64 MiB of each host.
+void pairwise_over_hosts(benchmark::State& state) {
+  const Cluster cluster = fat_tree_of_radix(size_of(state), kRadixOfMillion);
+  const Elements count{(64_MiB).count() / 4 / state.range(0)};
+  collective(state, cluster, {cluster.endpoints, 1}, find(CollectiveKind::all_to_all, "pairwise"), count, {});
+}
+
 }  // namespace
 
+BENCHMARK(ring_over_hosts)->Name("large/ring")->Arg(1 << 20)->Unit(benchmark::kSecond);
+BENCHMARK(halving_doubling_over_hosts)->Name("large/halving_doubling")->Arg(1 << 20)->Unit(benchmark::kSecond);
+BENCHMARK(trees_over_hosts)->Name("large/double_binary_tree")->Arg(1024)->Arg(4096)->Unit(benchmark::kSecond);
+BENCHMARK(nvls_trees_over_gpus)->Name("large/nvls_tree_gpus")->Arg(1024)->Arg(16'384)->Unit(benchmark::kSecond);
+BENCHMARK(pairwise_over_hosts)->Name("large/pairwise")->Arg(4096)->Arg(8192)->Unit(benchmark::kSecond);
 BENCHMARK(ring_with_classes)
     ->Name("ring_all_reduce/with_classes")
     ->RangeMultiplier(4)

@@ -90,9 +90,11 @@ std::vector<WhatIf> plan_changes(const ParallelPlan& plan) {
   const auto offer = [&](bool applies, const char* change, const char* setting) {
     if (applies) { changes.push_back(plan_change(change, {setting})); }
   };
-  offer(plan.data > 1 && !plan.overlap_gradients, "gradients reduced beside backward", "overlap_gradients=true");
-  offer(plan.data > 1 && !plan.overlap_parameters && plan.sharding != Sharding::none,
-        "parameters gathered beside forward", "overlap_parameters=true");
+  const bool processes = plan.data > 1 && !plan.single_process;
+  offer(plan.has_one_process(), "a process for each GPU", "single_process=false");
+  offer(processes && !plan.overlap_gradients, "gradients reduced beside backward", "overlap_gradients=true");
+  offer(processes && !plan.overlap_parameters && plan.sharding != Sharding::none, "parameters gathered beside forward",
+        "overlap_parameters=true");
   offer(plan.tensor > 1 && !plan.overlap_tensor, "tensor communication beside its products", "overlap_tensor=true");
   offer(plan.pipeline > 1 && !plan.overlap_pipeline, "activations sent beside computing", "overlap_pipeline=true");
   if (plan.recompute != Recompute::none) {
@@ -124,7 +126,7 @@ std::string memory_note(const Case& now, const Case& changed) {
   const auto* before = now.as<TrainingExperiment>();
   const auto* after = changed.as<TrainingExperiment>();
   if (after == nullptr) { return ""; }
-  const double room = smallest_gpu(after->training().setup).memory;
+  const double room = fullest_gpu(after->training().setup).memory;
   const double needs = after->training().memory.total();
   if (room == 0 || needs <= std::max(room, before->training().memory.total())) { return ""; }
   return fmt::format("does not fit: {:.0f} GB of {:.0f}", needs * 1e-9, room * 1e-9);

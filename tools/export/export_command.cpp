@@ -218,9 +218,10 @@ ExitCode export_anything(const ExportOptions& options, const Streams& streams) {
 }  // namespace
 
 void visit(OptionFields& fields, ExportOptions& options) {
-  fields.text("format", "FORMAT", options.format,
-              "schedule: msccl (XML for MSCCL and RCCL), goal (LogGOPSim, ATLAHS) or htsim (.cm); fabric: graphml, "
-              "simgrid, htsim (.topo), dot or json; sweep: csv (absent), json or jsonl");
+  fields.text(
+      "format", "FORMAT", options.format,
+      "schedule: msccl (XML for MSCCL and RCCL), goal (LogGOPSim, ATLAHS) or htsim (.cm); fabric: graphml, "
+      "simgrid, htsim (.topo), dot or json; trace: athanor (absent) or chakra; sweep: csv (absent), json or jsonl");
   fields.number("ranks", "N", options.ranks, 1, "how many take part");
   fields.size("size", "SIZE", options.size,
               "the payload, as in 1MiB; msccl without it: the least that is cut into equal chunks");
@@ -237,24 +238,29 @@ void visit(OptionFields& fields, ExportOptions& options) {
   fields.text("exchange", "FILE", options.exchange, "of all_to_all_v: a CSV or JSON table of bytes, a row per sender");
   fields.quantity("reduce-rate", "RATE", options.reduce_rate, &parse_bandwidth,
                   "goal: bytes that a rank adds up per second, as in 10GB/s; absent: in no time");
-  fields.texts("case", "NAME", options.scenario.cases, "fabric: only this case; repeatable");
+  fields.texts("case", "NAME", options.scenario.cases, "fabric, trace: only this case; repeatable");
   fields.texts("set", "/POINTER=VALUE", options.scenario.settings,
-               "fabric, trace: changes the scenario, or the keys of \"trace\", first; repeatable");
-  fields.written_file("output,o", options.output, "absent: stdout");
+               "fabric, trace: changes the scenario, or the keys of a file's \"trace\", first; repeatable");
+  fields.written_file("output,o", options.output,
+                      "absent: stdout; of traces of Chakra the beginning of the names of their files");
 }
 
 Command export_command() {
   return {
       .name = "export",
-      .summary = "writes an algorithm or a fabric for other tools to run, a trace as JSON, or a sweep as a table",
+      .summary =
+          "writes an algorithm, a fabric or a training step for other tools to run, a trace as JSON, or a sweep as a "
+          "table",
       .arguments =
-          "schedule COLLECTIVE ALGORITHM|FILE.xml, or fabric SCENARIO|PRESET, or trace FILE|PATTERN, or sweep FILE",
+          "schedule COLLECTIVE ALGORITHM|FILE.xml, or fabric SCENARIO|PRESET, or trace SCENARIO|FILE|PATTERN, or sweep "
+          "FILE",
       .explanation =
           "MSCCL: a lane becomes a thread block, or several where it has more peers; engines, send/receive and parts\n"
           "of unequal size are refused. GOAL: every message has its own tag; engines are refused. htsim: a flow for "
           "each\n"
           "message, started by triggers. Fabrics: GraphML, a platform of SimGrid, a .topo of htsim, Graphviz, JSON.\n"
-          "Traces of Chakra, PyTorch's profiler, ASTRA-sim, SimAI and GOAL: JSON of Athanor (docs/traces.md).\n"
+          "Traces of Chakra, PyTorch's profiler, ASTRA-sim, SimAI and GOAL, and training steps of scenarios: JSON of\n"
+          "Athanor, or execution traces of Chakra (docs/traces.md).\n"
           "Sweeps: the results in their file, with their parameters.\n",
       .example = "athanor export schedule all_reduce ring --format goal --ranks 8 --size 1MiB -o ring.goal",
       .least_arguments = 2,

@@ -32,7 +32,8 @@ ExitCode export_fabric(const ExportOptions& options, const Streams& streams);
 /// `athanor export sweep FILE`: what a sweep found so far, for spreadsheets and programs. Needs neither the scenario
 /// nor the athanor of the same version.
 ExitCode export_sweep(const ExportOptions& options, const Streams& streams);
-/// `athanor export trace FILE|PATTERN`: a trace of any format that is read, as Athanor's own JSON.
+/// `athanor export trace SCENARIO|FILE|PATTERN`: a step of training, or a trace of any format that is read, as
+/// Athanor's own JSON or as execution traces of Chakra.
 ExitCode export_trace(const ExportOptions& options, const Streams& streams);
 
 }  // namespace athanor

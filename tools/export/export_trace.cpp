@@ -1,11 +1,17 @@
 #include <array>
+#include <optional>
 
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/trace_section.hpp"
+#include "models/experiments/training.hpp"
+#include "models/traces/chakra/write_chakra.hpp"
 #include "models/traces/own/trace_json.hpp"
+#include "models/traces/read_trace.hpp"
 #include "sim/config/json_value.hpp"
 #include "sim/error.hpp"
+#include "sim/file.hpp"
+#include "sim/words.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/output.hpp"
 #include "tools/export/export_options.hpp"
@@ -14,19 +20,38 @@ namespace athanor {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kTraceOptions{"format", "output", "set"};
+constexpr std::array<std::string_view, 4> kTraceOptions{"format", "output", "case", "set"};
+
+enum class TraceWriter : std::uint8_t { athanor, chakra };
+
+TraceWriter writer_of(const ExportOptions& options) {
+  const std::string wanted = options.format.value_or("athanor");
+  if (wanted == "athanor") { return TraceWriter::athanor; }
+  if (wanted != "chakra") {
+    throw UsageError(fmt::format("export trace: there is no format '{}'; choose athanor or chakra", wanted));
+  }
+  if (!options.output || options.output->empty()) {
+    throw UsageError("export trace: --format chakra writes a file for each rank; say -o PREFIX, as in -o out/llama");
+  }
+  return TraceWriter::chakra;
+}
 
 void check_trace_options(const ExportOptions& options) {
   allow_only(options.common, "export trace", kTraceOptions,
              "is none of its options; keys of \"trace\" are set by --set");
   if (options.common.json) { throw UsageError("export trace: the trace is JSON already; leave out --json"); }
-  if (options.format && *options.format != "athanor") {
-    throw UsageError("export trace: traces are written as JSON of Athanor alone; leave out --format");
-  }
 }
 
+/// What is written, and what was said of it.
+struct Exported {
+  Workload workload;
+  std::string what;  ///< "chakra of 8 ranks"
+  std::vector<std::string> notes;
+};
+
 /// Read as the "trace" of a scenario is: --set changes its keys.
-std::shared_ptr<const ImportedTrace> trace_of(const ExportOptions& options) {
+Exported from_trace(const ExportOptions& options) {
+  if (!options.scenario.cases.empty()) { throw UsageError("export trace: --case goes with a scenario"); }
   Document document = Document::parse(text_of(JsonValue{{"files", options.common.arguments[1]}}), "command line");
   for (const std::string& setting : options.scenario.settings) { document.set(setting); }
   Problems problems;
@@ -35,7 +60,57 @@ std::shared_ptr<const ImportedTrace> trace_of(const ExportOptions& options) {
   read_document(document, problems,
                 [&](Fields& fields) { visit(fields, options.common.library.files(), cache, problems, config); });
   problems.throw_if_any();
-  return config.trace;
+  const ImportedTrace& trace = *config.trace;
+  return {trace.workload, fmt::format("{} of {} ranks", name(trace.format), trace.ranks), trace.notes};
+}
+
+/// JSON that is no trace.
+bool is_scenario(const std::string& path) {
+  if (!path.ends_with(".json") || path.find('*') != std::string::npos) { return false; }
+  try {
+    format_of_file(path);
+    return false;
+  } catch (const ScenarioError&) { return true; } catch (const FileError&) {
+    return false;
+  }
+}
+
+Exported from_scenario(const ExportOptions& options) {
+  const std::vector<Scenario> scenarios =
+      read_scenarios({options.common.arguments[1]}, options.common.library, changes_of(options.scenario));
+  const std::vector<Case>& cases = scenarios.front().cases;
+  if (cases.size() != 1) {
+    std::vector<std::string> names;
+    for (const Case& each : cases) { names.push_back(fmt::format("'{}'", each.name)); }
+    throw UsageError(fmt::format("export trace: one case is written, and there are {}; choose by --case: {}",
+                                 cases.size(), joined(names, ", ")));
+  }
+  const auto* const experiment = cases.front().as<WorkloadExperiment>();
+  if (experiment == nullptr) {
+    throw UsageError(
+        "export trace: of scenarios steps of \"training\" and a \"trace\" are written, and this is neither");
+  }
+  Exported exported{
+      experiment->workload(), fmt::format("{} on {} ranks", experiment->variant(), experiment->ranks()), {}};
+  const auto* const training = cases.front().as<TrainingExperiment>();
+  if (training == nullptr) { return exported; }
+  const ComputeProfile& compute = training->training().setup.compute;
+  if (compute.interference > 0) {
+    exported.notes.emplace_back("computations are not slowed down by calls beside them");
+  }
+  if (compute.straggler_growth > 0) { exported.notes.emplace_back("nothing waits for stragglers"); }
+  return exported;
+}
+
+void tell_what(const Exported& exported, const ExportOptions& options, const Streams& streams) {
+  if (options.common.quiet) { return; }
+  const Workload& workload = exported.workload;
+  std::size_t operations = 0;
+  for (const Workload::Worker& worker : workload.workers) { operations += worker.operations.size(); }
+  streams.err(fmt::format("athanor: {}: {} workers, {} communicators, {} channels, {} operations\n", exported.what,
+                          workload.workers.size(), workload.communicators.size(), workload.channels.size(),
+                          operations));
+  for (const std::string& note : exported.notes) { tell(streams, "note: " + note); }
 }
 
 }  // namespace
@@ -45,19 +120,20 @@ ExitCode export_trace(const ExportOptions& options, const Streams& streams) {
     throw UsageError("export trace: one file, or one pattern, as in `athanor export trace 'run/llama.*.et'`");
   }
   check_trace_options(options);
+  const TraceWriter writer = writer_of(options);
   const std::string path = options.destination();
-  if (!path.empty()) { check_writable(path); }
-  const std::shared_ptr<const ImportedTrace> trace = trace_of(options);
-  std::string text;
-  write_trace_json(trace->workload, [&](std::string_view part) { text += part; });
-  write_to(path, streams, text);
-  if (options.common.quiet) { return ExitCode::ok; }
-  std::size_t operations = 0;
-  for (const Workload::Worker& worker : trace->workload.workers) { operations += worker.operations.size(); }
-  streams.err(fmt::format("athanor: {} of {} ranks: {} workers, {} communicators, {} channels, {} operations\n",
-                          name(trace->format), trace->ranks, trace->workload.workers.size(),
-                          trace->workload.communicators.size(), trace->workload.channels.size(), operations));
-  for (const std::string& note : trace->notes) { tell(streams, "note: " + note); }
+  if (writer == TraceWriter::athanor && !path.empty()) { check_writable(path); }
+  Exported exported = is_scenario(options.common.arguments[1]) ? from_scenario(options) : from_trace(options);
+  if (writer == TraceWriter::chakra) {
+    const ChakraExport written = write_chakra(exported.workload, path);
+    exported.what += fmt::format(", {} files of {} nodes", written.ranks, written.nodes);
+    exported.notes.insert(exported.notes.end(), written.notes.begin(), written.notes.end());
+  } else {
+    std::string text;
+    write_trace_json(exported.workload, [&](std::string_view part) { text += part; });
+    write_to(path, streams, text);
+  }
+  tell_what(exported, options, streams);
   return ExitCode::ok;
 }
 

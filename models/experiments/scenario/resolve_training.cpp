@@ -11,6 +11,7 @@
 #include "models/experiments/scenario/idle_settings.hpp"
 #include "models/experiments/scenario/training_gpus.hpp"
 #include "models/experiments/training.hpp"
+#include "models/software/profile.hpp"
 #include "models/training/parameter_share.hpp"
 #include "sim/error.hpp"
 #include "sim/words.hpp"
@@ -45,6 +46,7 @@ class Resolution {
       training->notes.push_back(std::move(each));
     }
     note_vocabulary(*training);
+    note_process(*training);
     for (const std::string& each : config_.model.ignored) { training->notes.push_back("ignored: " + each); }
     return training;
   }
@@ -91,7 +93,15 @@ class Resolution {
                    "use smaller degrees or a larger cluster");
     }
     settle_framework();
-    return true;
+    return fit_process();
+  }
+
+  bool fit_process() {
+    const std::uint32_t nodes = nodes_of(cluster_, config_.plan.ranks());
+    if (!config_.plan.has_one_process() || nodes == 1) { return true; }
+    return fault("conflict",
+                 fmt::format("one process has the GPUs of one node, and these {} are on {}", config_.plan.data, nodes),
+                 R"(leave "single_process" out, or say "data": as many as a node has)");
   }
 
   /// Once more, for copies are known now. What a list of layers has not is nothing that one asked for.
@@ -213,9 +223,9 @@ class Resolution {
   }
 
   bool take_host_bandwidth(std::vector<GpuKind>& kinds) {
-    if (config_.plan.offload_layers == 0) { return true; }
+    if (config_.plan.offload_layers == 0 && !config_.plan.has_one_process()) { return true; }
     const double bandwidth = host_bandwidth(cluster_);
-    if (bandwidth == 0) {
+    if (bandwidth == 0 && config_.plan.offload_layers > 0) {
       return problem("no-host-link", "activations are offloaded, and nothing says how GPUs reach their hosts",
                      R"(leave "offload_layers" out, or describe nodes whose GPUs have PCIe)");
     }
@@ -234,6 +244,22 @@ class Resolution {
         fmt::format("{} is limited to {:g} W of {:g} W: products and attention run at {:.3g} of the "
                     "rates without a limit, {}",
                     gpu.name, gpu.power_w, gpu.limited_from_w, gpu.clock, how));
+  }
+
+  /// What is taken for granted of PyTorch's DataParallel.
+  static void note_process(Training& training) {
+    const TrainingSetup& setup = training.setup;
+    if (!setup.plan.has_one_process()) { return; }
+    const bool known = setup.model.transformer || setup.model.input > 0;
+    const std::string inputs =
+        !known ? "inputs cost nothing, since the model does not say their size (\"input\")"
+        : setup.gpu.host_bandwidth == 0
+            ? "inputs cost nothing, since nothing says how GPUs reach their host"
+            : fmt::format("each GPU copies its share of the inputs from pinned memory of the host, {:.1f} GB/s",
+                          setup.gpu.host_bandwidth * 1e-9);
+    const char* const alone =
+        setup.model.transformer ? "the loss of all outputs and the optimizer run" : "the optimizer runs";
+    training.notes.push_back(fmt::format("one process: {}; {} on GPU 0 alone, while the others wait", inputs, alone));
   }
 
   void note_vocabulary(Training& training) const {
@@ -310,11 +336,11 @@ class Resolution {
     const TrainedModel& model = training.setup.model;
     const ParallelPlan& plan = training.setup.plan;
     training.memory = model.transformer ? fullest_stage(*model.transformer, plan, training.setup.layers).use
-                                        : memory_of(model.layers, plan);
-    const GpuRates& smallest = smallest_gpu(training.setup);
-    const double room = smallest.memory;
+                                        : memory_of_layers(model, plan);
+    if (plan.has_one_process()) { training.others = memory_of_others(model, plan); }
+    const double room = fullest_gpu(training.setup).memory;
     if (room == 0 || training.memory.total() <= room) { return true; }
-    const std::string message = memory_shortage(training.memory.total(), smallest, config_.measured.has_value());
+    const std::string message = memory_shortage(training.memory.total(), training.setup, config_.measured.has_value());
     if (config_.measured) {
       training.notes.push_back(message);
       return true;
@@ -325,8 +351,9 @@ class Resolution {
         if (hints.size() < 3) { hints.push_back(fmt::format("{} ({:.1f} GB)", each.change, each.use.total() * 1e-9)); }
       }
     }
-    const std::string hint =
-        hints.empty() ? "use more GPUs or a smaller micro_batch" : fmt::format("{}", joined(hints, "; "));
+    const char* const otherwise = plan.has_one_process() ? "use a smaller micro_batch or a process for each GPU"
+                                                         : "use more GPUs or a smaller micro_batch";
+    const std::string hint = hints.empty() ? otherwise : fmt::format("{}", joined(hints, "; "));
     training.fits = false;
     if (config_.strict) { return fault("out-of-memory", message, hint); }
     training.notes.push_back(fmt::format("{}; would help: {}", message, hint));

@@ -100,9 +100,17 @@ const GpuRates& smallest_gpu(const TrainingSetup& setup) {
   return *smallest;
 }
 
-std::string memory_shortage(double needed, const GpuRates& gpu, bool ran) {
+const GpuRates& fullest_gpu(const TrainingSetup& setup) {
+  if (!setup.plan.has_one_process()) { return smallest_gpu(setup); }
+  const std::uint32_t kind = setup.kind_of_rank.empty() ? 0 : setup.kind_of_rank.front();
+  return kind == 0 ? setup.gpu : setup.others.at(kind - 1).gpu;
+}
+
+std::string memory_shortage(double needed, const TrainingSetup& setup, bool ran) {
+  const GpuRates& gpu = fullest_gpu(setup);
   const std::string figures =
-      fmt::format("{:.1f} GB on one GPU by estimate, and {} has {:.0f}", needed * 1e-9, gpu.name, gpu.memory * 1e-9);
+      fmt::format("{:.1f} GB on {} by estimate, and {} has {:.0f}", needed * 1e-9,
+                  setup.plan.has_one_process() ? "GPU 0" : "one GPU", gpu.name, gpu.memory * 1e-9);
   if (ran) { return fmt::format("it ran, though memory was {}: the estimate is too high", figures); }
   return fmt::format("does not fit into memory: {}", figures);
 }

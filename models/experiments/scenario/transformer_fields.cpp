@@ -1,6 +1,7 @@
 #include "models/experiments/scenario/transformer_fields.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
@@ -158,10 +159,29 @@ void read_layers(Fields& fields, std::uint32_t& count, std::vector<PlainLayer>& 
 
 }  // namespace
 
+namespace {
+
+/// Transformers read ids of tokens, whose size is known.
+void read_input(Fields& fields, bool plain, double& input) {
+  std::optional<Bytes> bytes;
+  fields.optional("input", bytes,
+                  "Of plain layers: a sample of the data set, as one process scatters it (single_process); absent: not "
+                  "known",
+                  {Bytes{1}});
+  if (!plain && fields.has("input")) {
+    fields.problem("input", "no-effect", "a transformer reads ids of tokens", "leave it out");
+  }
+  if (bytes) { input = static_cast<double>(bytes->count()); }
+}
+
+}  // namespace
+
 void read_architecture(Fields& fields, bool from_nothing, TrainedModel& model) {
   Transformer transformer = model.transformer.value_or(Transformer{});
   std::vector<PlainLayer> layers;
   read_layers(fields, transformer.layers, layers);
+  const bool is_list = !layers.empty() || (!from_nothing && !model.transformer);
+  read_input(fields, is_list, model.input);
   if (!layers.empty()) {
     model.transformer.reset();
     model.layers = std::move(layers);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -7,11 +8,20 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/schedule/collective.hpp"
 #include "sim/byte_source.hpp"
 
 namespace athanor {
 
-/// What is read of a node of a Chakra execution trace; the two ways of writing it down have the same content.
+/// Of Chakra's collective types, in their order; REDUCE_SCATTER_BLOCK is one, too.
+inline constexpr std::array kChakraCollectives{CollectiveKind::all_reduce,     CollectiveKind::reduce,
+                                               CollectiveKind::all_gather,     CollectiveKind::gather,
+                                               CollectiveKind::scatter,        CollectiveKind::broadcast,
+                                               CollectiveKind::all_to_all,     CollectiveKind::reduce_scatter,
+                                               CollectiveKind::reduce_scatter, CollectiveKind::barrier};
+
+/// What is read and written of a node of a Chakra execution trace; the two ways of writing it down have the same
+/// content.
 struct ChakraNode {
   enum Type : std::uint32_t { invalid, metadata, load, store, compute, send, receive, collective };
 
@@ -44,8 +54,13 @@ using TakeChakraNode = std::function<void(ChakraNode&)>;
 void read_chakra_protobuf(ByteSource& source, const TakeChakraNode& take);
 void read_chakra_json(ByteSource& source, const TakeChakraNode& take);
 
-/// Whether this build reads the protobuf form.
+/// Whether this build reads and writes the protobuf form.
 bool reads_chakra_protobuf();
+
+/// A file of Chakra's traces begins with this, and its nodes follow. Throws ScenarioError where the build has no
+/// protobuf.
+std::string chakra_protobuf_head();
+void append_chakra_protobuf(const ChakraNode& node, std::string& text);
 
 /// Which ranks the process groups of Chakra traces have.
 class ChakraGroups {

@@ -15,13 +15,6 @@ namespace athanor {
 
 namespace {
 
-/// Of Chakra's collective types, in their order; REDUCE_SCATTER_BLOCK is one, too.
-constexpr CollectiveKind kKinds[] = {CollectiveKind::all_reduce,     CollectiveKind::reduce,
-                                     CollectiveKind::all_gather,     CollectiveKind::gather,
-                                     CollectiveKind::scatter,        CollectiveKind::broadcast,
-                                     CollectiveKind::all_to_all,     CollectiveKind::reduce_scatter,
-                                     CollectiveKind::reduce_scatter, CollectiveKind::barrier};
-
 class RankReader {
  public:
   RankReader(const std::string& file, std::uint32_t rank, const ChakraGroups& groups, const TraceOptions& options,
@@ -156,7 +149,7 @@ class RankReader {
 
   Workload::Operation collective(const ChakraNode& node) {
     const std::int64_t type = node.collective_type.value_or(-1);
-    if (type < 0 || type >= static_cast<std::int64_t>(std::size(kKinds))) {
+    if (type < 0 || type >= static_cast<std::int64_t>(kChakraCollectives.size())) {
       complain("unknown-collective", node,
                node.collective_type ? fmt::format("has comm_type {}, which Chakra does not know", type)
                                     : std::string("says no comm_type"),
@@ -169,7 +162,7 @@ class RankReader {
       return mark();
     }
     const Group* group = group_of(node);
-    return group == nullptr ? mark() : call(node, kKinds[type], *group);
+    return group == nullptr ? mark() : call(node, kChakraCollectives[static_cast<std::size_t>(type)], *group);
   }
 
   /// nullptr: complained of.

@@ -53,7 +53,7 @@ bool same(const ParallelPlan& a, const ParallelPlan& b) {
   const auto key = [](const ParallelPlan& plan) {
     return std::tuple(plan.tensor, plan.context, plan.pipeline, plan.data, plan.expert, plan.expert_tensor,
                       plan.virtual_stages, plan.schedule, plan.micro_batch, plan.sequence_parallel, plan.recompute,
-                      plan.recompute_layers, plan.sharding,
+                      plan.recompute_layers, plan.sharding, plan.has_one_process(),
                       plan.recompute == Recompute::selective ? plan.recompute_modules : RecomputeModules{});
   };
   return key(a) == key(b);
@@ -123,7 +123,7 @@ class PlanSearch {
       const ParallelPlan& plan = list_.plans[number];
       const MemoryUse memory = setup_.model.transformer
                                    ? fullest_stage(*setup_.model.transformer, plan, layers, schedule, in_flight).use
-                                   : memory_of(setup_.model.layers, plan);
+                                   : memory_of_layers(setup_.model, plan);
       const Candidate candidate{number, bound_.of(plan), false, memory};
       const bool fits = settings_.room == 0 || memory.total() <= settings_.room;
       if (fits) { fitting_.push(candidate); }
@@ -206,7 +206,7 @@ class PlanSearch {
     const ParallelPlan& plan = setup_.plan;
     const MemoryUse memory = setup_.model.transformer
                                  ? fullest_stage(*setup_.model.transformer, plan, setup_.layers).use
-                                 : memory_of(setup_.model.layers, plan);
+                                 : memory_of_layers(setup_.model, plan);
     result_.own = simulate(plan, setup_.layers, memory);
     if (settings_.room == 0 || memory.total() <= settings_.room) { keep(*result_.own); }
   }

@@ -75,6 +75,7 @@ class PlanWriter {
         modules_(choices_of_modules(setup)),
         plan_(setup.plan) {
     plan_.recompute_layers = 0;
+    plan_.single_process = false;  // plans that are searched have a process for each GPU
     framework_.told.insert({"schedule", "sharding", "recompute", "sequence_parallel"});
   }
 

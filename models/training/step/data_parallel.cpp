@@ -125,11 +125,27 @@ void DataParallel::with_the_first(Chain& chain, const std::string& label, Collec
   chain.wait_for(writer_.call(reduce_stream_, label, call, chain.ends()));
 }
 
+double DataParallel::total() const {
+  double sum = 0;
+  for (const Kind& kind : kinds_) { sum += total(kind); }
+  return sum;
+}
+
+double DataParallel::total_bytes() const {
+  double sum = 0;
+  for (const Kind& kind : kinds_) { sum += total_bytes(kind); }
+  return sum;
+}
+
+/// DataParallel.forward: scatter, then replicate.
+void DataParallel::scatter_and_replicate(Chain& chain) {
+  if (chunk_.inputs > Time::zero()) { chain.wait_for(writer_.copy("of inputs", chunk_.inputs, chain.ends())); }
+  with_the_first(chain, "broadcast of parameters", CollectiveKind::broadcast, bytes(total_bytes(), 1),
+                 DataType::bfloat16);
+}
+
 void DataParallel::before_forward(Chain& chain, std::size_t layer) {
-  if (plan_.single_process && layer == 0) {
-    with_the_first(chain, "broadcast of parameters", CollectiveKind::broadcast, bytes(total_bytes(kinds_.front()), 1),
-                   DataType::bfloat16);
-  }
+  if (plan_.has_one_process() && layer == 0) { scatter_and_replicate(chain); }
   if (gathers_layers()) {
     const StageWriter::Numbers now = chain.ends();
     const std::size_t last = std::min(layer + plan_.prefetch, chunk_.layers.size() - 1);
@@ -139,7 +155,7 @@ void DataParallel::before_forward(Chain& chain, std::size_t layer) {
 }
 
 void DataParallel::after_forward(Chain& chain, std::size_t layer) {
-  if (plan_.single_process && layer + 1 == chunk_.layers.size()) {
+  if (plan_.has_one_process() && layer + 1 == layers_of_all()) {
     with_the_first(chain, "gather of outputs", CollectiveKind::gather,
                    chunk_.output * kinds_.front().groups.shard_ranks, DataType::bfloat16);
   }
@@ -147,7 +163,7 @@ void DataParallel::after_forward(Chain& chain, std::size_t layer) {
 }
 
 void DataParallel::before_backward(Chain& chain, std::size_t layer) {
-  if (plan_.single_process && layer + 1 == chunk_.layers.size()) {
+  if (plan_.has_one_process() && layer + 1 == layers_of_all()) {
     with_the_first(chain, "scatter of their gradients", CollectiveKind::scatter,
                    chunk_.output * kinds_.front().groups.shard_ranks, DataType::bfloat16);
   }
@@ -165,11 +181,11 @@ void DataParallel::after_recompute(Chain& chain, std::size_t layer) {
 }
 
 void DataParallel::after_backward(Chain& chain, std::size_t layer) {
-  if (plan_.single_process) {
+  if (plan_.has_one_process()) {
     if (layer > 0) { return; }
     const DataType type = plan_.gradient_bytes == 4 ? DataType::float32 : DataType::bfloat16;
-    return with_the_first(chain, "reduce of gradients", CollectiveKind::reduce,
-                          bytes(total(kinds_.front()), plan_.gradient_bytes), type);
+    return with_the_first(chain, "reduce of gradients", CollectiveKind::reduce, bytes(total(), plan_.gradient_bytes),
+                          type);
   }
   if (plan_.sharding == Sharding::parameters) { requested_[layer] = false; }
   const bool last = ++done_[layer] == micro_batches_;
@@ -197,7 +213,7 @@ void DataParallel::put_into_bucket(Kind& kind, double parameters, const Chain& c
 
 void DataParallel::during_backward(const Chain& chain, std::size_t layer, double parameters) {
   const bool last = done_[layer] + 1 == micro_batches_;
-  if (gathers_layers() || plan_.single_process || !last) { return; }
+  if (gathers_layers() || plan_.has_one_process() || !last) { return; }
   in_buckets_[layer] += parameters;
   put_into_bucket(kinds_.front(), parameters, chain);
 }

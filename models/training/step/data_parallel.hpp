@@ -53,6 +53,12 @@ class DataParallel {
     double waiting = 0;  ///< whose gradients wait for their bucket to be full
   };
 
+  /// Of one process: how many layers all GPUs compute; behind them GPU 0 has all outputs.
+  std::size_t layers_of_all() const { return chunk_.layers.size() - (chunk_.loss_apart ? 1 : 0); }
+  /// Of one process: before forward all GPUs get their share of inputs, and the parameters.
+  void scatter_and_replicate(Chain& chain);
+  double total() const;        ///< parameters of both kinds
+  double total_bytes() const;  ///< ... as they are sent
   /// Of one process: GPU 0 sends to all others, or receives from them, and everybody waits for it.
   void with_the_first(Chain& chain, const std::string& label, CollectiveKind kind, Bytes size, DataType type);
   bool gathers_layers() const { return plan_.sharding >= Sharding::gradients; }

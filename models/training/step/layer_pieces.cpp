@@ -264,4 +264,13 @@ LayerPieces LayerAssembly::output() const {
   return pieces;
 }
 
+LayerPieces LayerAssembly::loss_of_all() const {
+  const PhasedKernels work = loss_of_all_work(model_, plan_);
+  LayerPieces pieces;
+  add_compute(pieces.forward, "loss of all forward", work.forward);
+  add_compute(pieces.backward, "loss of all backward", work.backward_input);
+  add_compute(pieces.backward_input, "loss of all backward", work.backward_input);
+  return pieces;
+}
+
 }  // namespace athanor

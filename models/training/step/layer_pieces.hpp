@@ -19,6 +19,8 @@ class LayerAssembly {
   LayerPieces layer(const LayerWork& work, bool experts, bool recompute, double mlp_parameters) const;
   LayerPieces embedding() const;
   LayerPieces output() const;
+  /// Of one process.
+  LayerPieces loss_of_all() const;
 
   WorkPiece compute(const std::string& label, const Kernels& kernels) const;
 

@@ -49,6 +49,8 @@ struct LayerPieces {
 struct ChunkPieces {
   std::vector<LayerPieces> layers;  ///< in forward order; embedding and output are layers, too
   Bytes output = {};                ///< behind the model's last layer: what one GPU has of a micro-batch
+  Time inputs = {};                 ///< of one process: what a GPU's share of them takes from the host's memory
+  bool loss_apart = false;          ///< of one process: the last of `layers` is the loss of all GPUs' outputs
 };
 
 /// A training step as its GPUs see it.

@@ -20,6 +20,12 @@ double element_bytes(const ParallelPlan& plan) { return plan.precision == Precis
 /// Of a parameter that has no narrow copy.
 double parameter_bytes(const ParallelPlan& plan) { return plan.casts_parameters() ? 4 : sizes_of(plan).element; }
 
+/// As long back; zero where nothing is known of the way.
+Time from_host(double bytes, const GpuRates& gpu) {
+  constexpr double kPicoseconds = 1e12;
+  return gpu.host_bandwidth == 0 ? Time::zero() : Time{std::llround(bytes / gpu.host_bandwidth * kPicoseconds)};
+}
+
 /// Ranks among which what an optimizer updates is shared out.
 std::uint32_t shared_by(const ParallelPlan& plan, std::uint32_t ranks) {
   if (plan.sharding == Sharding::none) { return 1; }
@@ -73,7 +79,7 @@ class TransformerStep {
     require(first == model_.layers, "{} layers at their places, of {}", first, model_.layers);
     const double sent = tokens_of(plan_) * model_.hidden * 2 / (plan_.sequence_parallel ? plan_.tensor : 1);
     step.boundaries.assign(layers.size() - 1, whole_bytes(sent));
-    step.places.back().output = whole_bytes(tokens_of(plan_) * model_.vocabulary * element_bytes(plan_));
+    if (plan_.has_one_process()) { add_ends_of_process(step.places.back()); }
     const bool copied =
         model_.tied && schedule_.stage_chunks.front().stage != schedule_.stage_chunks[layers.size() - 1].stage;
     if (copied) { step.tied_embedding = whole_bytes(word_embedding_share(model_, plan_) * plan_.gradient_bytes); }
@@ -101,13 +107,11 @@ class TransformerStep {
   /// Of the layer just added. Copies are spread over the chunk: one for each so many layers.
   void set_offload(ChunkPieces& chunk, std::uint32_t layer, std::uint32_t in_chunk, std::uint32_t layers,
                    bool recompute) const {
-    constexpr double kPicoseconds = 1e12;
     ParallelPlan plan = plan_;
     if (!recompute) { plan.recompute = Recompute::none; }
     const std::uint32_t window = layers / std::min(plan_.offload_layers, layers);
     const std::size_t before = chunk.layers.size() - 1 - in_chunk;  // the embedding
-    chunk.layers.back().offload =
-        Time{std::llround(layer_activations(model_, plan, layer) / gpu_.host_bandwidth * kPicoseconds)};
+    chunk.layers.back().offload = from_host(layer_activations(model_, plan, layer), gpu_);
     chunk.layers.back().offload_window = before + std::size_t{window} * (in_chunk + 1) - 1;
   }
   /// Each layer of a further token makes logits of its own.
@@ -123,6 +127,13 @@ class TransformerStep {
     }
   }
 
+  void add_ends_of_process(ChunkPieces& chunk) const {
+    chunk.layers.push_back(assembly_.loss_of_all());
+    chunk.loss_apart = true;
+    chunk.output = whole_bytes(outputs_of(model_, plan_) * sizes_of(plan_).element);
+    chunk.inputs = from_host(token_bytes(plan_), gpu_);
+  }
+
   const Transformer& model_;
   const ParallelPlan& plan_;
   const PipelineSchedule& schedule_;
@@ -131,8 +142,9 @@ class TransformerStep {
 };
 
 /// Layers of any kind: each computes, nothing is split.
-StepPieces plain_pieces(const std::vector<PlainLayer>& layers, const ParallelPlan& plan,
-                        const std::vector<std::uint32_t>& counts, const LayerAssembly& assembly) {
+StepPieces plain_pieces(const TrainedModel& model, const ParallelPlan& plan, const std::vector<std::uint32_t>& counts,
+                        const GpuRates& gpu, const LayerAssembly& assembly) {
+  const std::vector<PlainLayer>& layers = model.layers;
   StepPieces step;
   std::size_t next = 0;
   for (std::size_t place = 0; place < counts.size(); ++place) {
@@ -151,7 +163,11 @@ StepPieces plain_pieces(const std::vector<PlainLayer>& layers, const ParallelPla
     }
     const double sent = layers[next - 1].output * plan.micro_batch * element_bytes(plan);
     if (place + 1 < counts.size()) { step.boundaries.push_back(whole_bytes(sent)); }
-    if (place + 1 == counts.size()) { chunk.output = whole_bytes(sent); }
+  }
+  if (plan.has_one_process()) {
+    ChunkPieces& chunk = step.places.back();
+    chunk.output = whole_bytes(layers.back().output * plan.micro_batch * sizes_of(plan).element);
+    chunk.inputs = from_host(model.input * plan.micro_batch, gpu);
   }
   require(next == layers.size(), "{} layers at their places, of {}", next, layers.size());
   return step;
@@ -173,7 +189,7 @@ StepPieces step_pieces(const TrainedModel& model, const ParallelPlan& plan, cons
   const LayerAssembly assembly(model.transformer ? *model.transformer : none, plan, gpu, profile);
   StepPieces step = model.transformer
                         ? TransformerStep(*model.transformer, plan, schedule, gpu, assembly).pieces(layers)
-                        : plain_pieces(model.layers, plan, layers, assembly);
+                        : plain_pieces(model, plan, layers, gpu, assembly);
   step.optimizer = optimizers(step, schedule, plan, gpu, profile);
   if (plan.execution != ExecutionMode::cuda_graphs) { step.launch = profile.launch; }
   if (schedule.stages > 1) { step.pass_overhead = profile.pass_overhead; }

@@ -356,13 +356,14 @@ TEST_CASE("advice is evaluated anew, is for as many GPUs, and fits where anythin
 }
 
 TEST_CASE("plain layers keep what they say, and their states are those of any parameters") {
-  const std::vector<PlainLayer> layers(
+  TrainedModel model;
+  model.layers.assign(
       3, PlainLayer{
              .name = "", .parameters = 1000, .forward_flops = 1, .backward_flops = 0, .activations = 50, .output = 20});
   ParallelPlan plan;
   plan.micro_batch = 32;
   plan.precision = Precision::fp32;
-  const MemoryUse use = memory_of(layers, plan);
+  const MemoryUse use = memory_of_layers(model, plan);
   CHECK(use.activations == 3 * 50 * 32 * 4);
   CHECK(states(use) == 3000 * 16);
 }

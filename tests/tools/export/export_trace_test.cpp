@@ -1,10 +1,14 @@
+#include <string>
+
 #include <doctest/doctest.h>
 
+#include "models/traces/chakra/node.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 #include "tests/tools/run/traces/trace_fixture.hpp"
 
 using namespace athanor;
 using namespace athanor::test;
+using namespace athanor::literals;
 
 TEST_CASE("export writes any trace as our own JSON, says what was dropped, and takes the keys of a scenario's trace") {
   const Folder folder;
@@ -28,4 +32,73 @@ TEST_CASE("what is wrong with an export of a trace ends as other mistakes do") {
   CHECK(athanor_run({"export", "trace", example("ring.goal"), "--set", "/eagr=1B"}).says("did you mean 'eager'?"));
   CHECK(athanor_run({"export", "trace", example("ring.goal"), "--ranks", "4"}).code == 2);
   CHECK(athanor_run({"export", "trace", example("ring.goal"), example("ring.bin")}).code == 2);
+}
+
+namespace {
+
+/// On eight ranks, in two stages. Nothing but calls and computations: neither stragglers nor computations that
+/// communication slows down.
+std::string step(const std::string& parallel = R"("data": 2)") {
+  return R"({"cluster": {"node": "DGX-A100", "nodes": 1}, "training": {"model": "MPT-1B", "global_batch": 8,
+             "sequence": 2048, "compute": {"overhead": "4us"}, "parallel": {"tensor": 2, "pipeline": 2, )" +
+         parallel + "}}}";
+}
+
+double breakdown(const nlohmann::json& row, const char* part) { return row["breakdown"][part].get<double>(); }
+
+}  // namespace
+
+TEST_CASE("a step that was exported takes as long as before when it is replayed") {
+  const Folder folder;
+  const std::string file = folder.path("step.json");
+  const Ran ran = athanor_run({"export", "trace", folder.write("s.json", step()), "-o", file});
+  REQUIRE(ran.code == 0);
+  CHECK(ran.says("MPT-1B on 8 ranks: 2 workers"));
+  const nlohmann::json row = result_of(folder, step());
+  const nlohmann::json replayed =
+      result_of(folder, R"({"cluster": {"node": "DGX-A100", "nodes": 1}, "trace": {"files": ")" + file + R"("}})");
+  CHECK(replayed["step_time_s"] == row["step_time_s"]);
+  CHECK(breakdown(replayed, "waiting") == doctest::Approx(breakdown(row, "bubble")));
+}
+
+TEST_CASE("traces of Chakra do what the step does, rank by rank") {
+  if (!reads_chakra_protobuf()) { return; }
+  const Folder folder;
+  for (const char* parallel : {R"("data": 2)", R"("data": 2, "sharding": "parameters")", R"("context": 2)",
+                               R"("data": 2, "schedule": "interleaved", "virtual_stages": 2)"}) {
+    CAPTURE(parallel);
+    const std::string scenario = folder.write("s.json", step(parallel));
+    const std::string own = folder.path("step.json");
+    REQUIRE(athanor_run({"export", "trace", scenario, "-o", own}).code == 0);
+    const Ran ran = athanor_run({"export", "trace", scenario, "--format", "chakra", "-o", folder.path("step")});
+    CAPTURE(ran.err);
+    REQUIRE(ran.code == 0);
+    const ReadTrace traces = read({folder.path("step.*.et")});
+    CHECK(traces.problems.empty());
+    CHECK(traces.trace.ranks == 8);
+    // All calls and messages take as long: what is left are dependencies, and times in whole microseconds.
+    const ReadTrace whole = read({own});
+    const double expected = seconds(run_with(whole.workload(), 100_us, 10_us));
+    CHECK(seconds(run_with(traces.workload(), 100_us, 10_us)) == doctest::Approx(expected).epsilon(1e-4));
+    TraceOptions options;
+    options.groups = folder.path("step.comm_group.json");
+    CHECK(read({folder.path("step.*.et")}, options).problems.empty());
+  }
+}
+
+TEST_CASE("what cannot be written of a scenario is refused") {
+  const Folder folder;
+  const std::string one = folder.write("s.json", step());
+  const std::string two = folder.write(
+      "two.json", R"({"cluster": {"node": "DGX-A100", "nodes": 1}, "training": {"model": "MPT-1B", "global_batch": 8,
+      "sequence": 2048}, "cases": [{"name": "a"}, {"name": "b", "training": {"parallel": {"tensor": 2}}}]})");
+  const std::string other = folder.write(
+      "c.json",
+      R"({"cluster": {"node": "DGX-A100", "nodes": 1}, "collective": {"kind": "all_reduce", "sizes": "1MiB"}})");
+  CHECK(athanor_run({"export", "trace", one, "--format", "chakra"}).says("say -o PREFIX"));
+  CHECK(athanor_run({"export", "trace", one, "--format", "goal"}).says("choose athanor or chakra"));
+  CHECK(athanor_run({"export", "trace", two}).says("choose by --case: 'a', 'b'"));
+  CHECK(athanor_run({"export", "trace", two, "--case", "b", "-q"}).code == 0);
+  CHECK(athanor_run({"export", "trace", other}).says("this is neither"));
+  CHECK(athanor_run({"export", "trace", example("ring.goal"), "--case", "b"}).says("--case goes with a scenario"));
 }

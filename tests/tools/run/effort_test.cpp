@@ -95,6 +95,21 @@ TEST_CASE("an estimate grows as the work does") {
   CHECK(estimate(long_run(1024))["bytes"] > 2 * estimate(long_run())["bytes"].get<double>());
 }
 
+TEST_CASE("chunks are expected to be tried until smaller ones do not pay") {
+  // 64 hosts choose 1 MiB, of 4 MiB and 256 KiB beside it; the estimate may be one such step off.
+  const auto primitives = [](const std::string& chunk) {
+    return estimate(
+               packets(64,
+                       R"("collective": {"kind": "all_reduce", "algorithm": "double_binary_tree", "sizes": "1GiB")" +
+                           chunk + "}"),
+               {"--set", "/network/level=flow"})["work"]["primitive"]
+        .get<double>();
+  };
+  const double tried = primitives("");
+  CHECK(tried > primitives(R"(, "chunk": "1MiB")"));
+  CHECK(tried < 4 * primitives(R"(, "chunk": "256KiB")"));
+}
+
 TEST_CASE("several sizes and seeds are expected to take what each of them takes, together") {
   const double one = estimate(packets(16, ring("1MiB")))["seconds"];
   const double other = estimate(packets(16, ring("4MiB")))["seconds"];

@@ -1,11 +1,10 @@
 #include "models/training/step/step_workload.hpp"
 
-#include <deque>
 #include <map>
 
 #include <doctest/doctest.h>
 
-#include "models/workload/run_workload.hpp"
+#include "tests/models/training/step/told_times.hpp"
 
 using namespace athanor;
 using namespace athanor::literals;
@@ -37,25 +36,6 @@ StepPieces even_pieces(const PipelineSchedule& schedule, std::size_t layers, Tim
   return pieces;
 }
 
-/// Of a call, by its size; of messages nothing.
-WorkloadResult run(const Workload& workload, const std::function<Time(const Workload::Call&)>& time_of_call) {
-  static std::deque<CallEstimate> all;
-  const auto none = std::make_shared<const std::vector<LinkShare>>();
-  WorkloadEstimates estimates;
-  const auto add = [&](Time time) {
-    CallEstimate& estimate = all.emplace_back();
-    estimate.time = time;
-    estimate.shares = none;
-    estimates.estimates.push_back(&estimate);
-    return static_cast<std::uint32_t>(estimates.estimates.size() - 1);
-  };
-  for (const Workload::Call& call : workload.calls) { estimates.of_call.push_back(add(time_of_call(call))); }
-  for (std::uint32_t channel = 0; channel < workload.channels.size(); ++channel) {
-    estimates.of_message[{channel, 1000_B}] = add(Time::zero());
-  }
-  return run_workload(workload, estimates, {});
-}
-
 Time step(PipelineKind kind, std::uint32_t stages, std::uint32_t chunks, std::uint32_t micro_batches, Time forward,
           Time input, Time weight, Time pass_overhead = Time::zero()) {
   ParallelPlan plan;
@@ -64,7 +44,7 @@ Time step(PipelineKind kind, std::uint32_t stages, std::uint32_t chunks, std::ui
   StepPieces pieces = even_pieces(schedule, 1, forward, input, weight);
   pieces.pass_overhead = pass_overhead;
   const Workload workload = step_workload(plan, schedule, pieces);
-  return run(workload, [](const Workload::Call&) { return Time::zero(); }).time;
+  return run_with(workload, [](const Workload::Call&) { return Time::zero(); }).time;
 }
 
 }  // namespace
@@ -109,7 +89,7 @@ Time step_behind_host(std::size_t layers, Time compute, Time launch) {
     }
   }
   const Workload workload = step_workload({}, schedule, pieces);
-  return run(workload, [](const Workload::Call&) { return Time::zero(); }).time;
+  return run_with(workload, [](const Workload::Call&) { return Time::zero(); }).time;
 }
 
 }  // namespace
@@ -132,7 +112,7 @@ TEST_CASE("the host runs ahead of long kernels, so that short ones behind them d
     for (WorkPiece& piece : layer.backward) { piece.launch = 10_us; }
   }
   const Workload workload = step_workload({}, schedule, pieces);
-  const Time time = run(workload, [](const Workload::Call&) { return Time::zero(); }).time;
+  const Time time = run_with(workload, [](const Workload::Call&) { return Time::zero(); }).time;
   CHECK(time == 10_us + (100_us + 1_us + 1_us) * 2);  // the first kernel waits for its own dispatch
 }
 
@@ -254,7 +234,7 @@ TEST_CASE("activations on their way to the host and back take no time until comp
       pieces.places[0].layers[layer].offload_window = windows[layer];
     }
     const Workload workload = step_workload({}, schedule, pieces);
-    return run(workload, [](const Workload::Call&) { return Time::zero(); }).time;
+    return run_with(workload, [](const Workload::Call&) { return Time::zero(); }).time;
   };
   const Time computing = 30_us * 4;
   CHECK(time(Time::zero(), {}) == computing);
@@ -278,14 +258,14 @@ TEST_CASE("what DDP exposes of two layers is what one works out by hand") {
   const PipelineSchedule schedule = pipeline_schedule(PipelineKind::gpipe, 1, 1, 1);
   const Workload workload = step_workload(plan, schedule, even_pieces(schedule, 2, 1_us, 1_us, 1_us, 1000));
   const auto five = [](const Workload::Call&) { return 5_us; };
-  const WorkloadResult result = run(workload, five);
+  const WorkloadResult result = run_with(workload, five);
   CHECK(result.time == 14_us);
   CHECK(result.workers[0].exposed[kData] == 8_us);
   CHECK(result.workers[0].computing == 6_us);
 
   plan.bucket = 1_GiB;  // one reduction at the end
   const Workload late = step_workload(plan, schedule, even_pieces(schedule, 2, 1_us, 1_us, 1_us, 1000));
-  CHECK(run(late, five).time == 11_us);
+  CHECK(run_with(late, five).time == 11_us);
 }
 
 // Of each layer 400 of 1000 gradients are there after 1 of its 2 us; 800 B take 1 us. The last layer's first part is
@@ -298,11 +278,11 @@ TEST_CASE("gradients of an MLP are reduced beside the backward pass of its atten
   const PipelineSchedule schedule = pipeline_schedule(PipelineKind::gpipe, 1, 1, 1);
   StepPieces pieces = even_pieces(schedule, 2, 1_us, 1_us, 1_us, 1000);
   const auto by_size = [](const Workload::Call& call) { return Time{call.size.count() * 1'000'000 / 800}; };
-  CHECK(run(step_workload(plan, schedule, pieces), by_size).time == 14_us);
+  CHECK(run_with(step_workload(plan, schedule, pieces), by_size).time == 14_us);
   for (LayerPieces& layer : pieces.places.front().layers) { layer.backward.front().gradients = 400; }
-  CHECK(run(step_workload(plan, schedule, pieces), by_size).time == 13_us);
+  CHECK(run_with(step_workload(plan, schedule, pieces), by_size).time == 13_us);
   plan.bucket = 1_GiB;
-  CHECK(run(step_workload(plan, schedule, pieces), by_size).time == 16_us);
+  CHECK(run_with(step_workload(plan, schedule, pieces), by_size).time == 16_us);
 }
 
 // Of PyTorch's DataParallel: the parameters go out, outputs come in, their gradients go out, the gradients of the
@@ -317,7 +297,7 @@ TEST_CASE("one process for all GPUs exposes all that it sends") {
   pieces.places.back().output = 300_B;
   const Workload workload = step_workload(plan, schedule, pieces);
   std::vector<std::pair<CollectiveKind, Bytes>> calls;
-  const WorkloadResult result = run(workload, [&](const Workload::Call& call) {
+  const WorkloadResult result = run_with(workload, [&](const Workload::Call& call) {
     calls.emplace_back(call.kind, call.size);
     return 5_us;
   });
@@ -341,7 +321,7 @@ TEST_CASE("sharded parameters are gathered one layer ahead") {
     return call.kind == CollectiveKind::all_gather ? 2_us : Time::zero();
   };
   // Forward 2 + 9; the last layer is gathered again before its backward, 2 + 12.
-  CHECK(run(workload, gathers).time == 25_us);
+  CHECK(run_with(workload, gathers).time == 25_us);
 }
 
 // Two calls for each layer, of 2 us each, before which the host makes lists for 2 us (2 ranks): 8 us before each of
@@ -363,7 +343,7 @@ TEST_CASE("calls for parts of a layer wait for the host, and for what was comput
   const auto gathers = [](const Workload::Call& call) {
     return call.kind == CollectiveKind::all_gather ? 2_us : Time::zero();
   };
-  const WorkloadResult result = run(workload, gathers);
+  const WorkloadResult result = run_with(workload, gathers);
   CHECK(result.time == 22_us + 23_us + 4_us + 23_us + 4_us);
   CHECK(result.workers[0].computing == 20_us);
 }
