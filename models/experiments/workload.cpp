@@ -60,14 +60,14 @@ std::vector<const Algorithm*> nccls(CollectiveKind kind) {
 
 }  // namespace
 
-PricingSettings WorkloadExperiment::pricing(const Platform& platform, const RunOptions& options) const {
+PricingSettings pricing_of(const WorkloadNccl& nccl, const Platform& platform, const RunOptions& options) {
   PricingSettings settings{.cluster = *platform.cluster,
                            .profile = *platform.profile,
                            .options = simulation_options(platform, options),
                            .seed = platform.seed,
                            .aggregation = platform.aggregation,
                            .algorithms = nccls,
-                           .nccl = nccl_.groups};
+                           .nccl = nccl.groups};
   settings.options.timeline = nullptr;
   settings.ring_per_rank = platform.profile->name == kIdealProfile;
   if (!platform.profile->nccl) {

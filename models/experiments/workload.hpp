@@ -20,6 +20,10 @@ struct WorkloadRun {
   std::vector<std::string> notes;
 };
 
+/// How calls are timed: by NCCL where the profile has it, else by rings, pairwise exchanges and messages, or by the
+/// engines of the network's switches where these are faster. Borrows the platform.
+PricingSettings pricing_of(const WorkloadNccl& nccl, const Platform& platform, const RunOptions& options);
+
 /// What workers compute and call, known in full before it runs: a step of training, a trace. One run without a size.
 class WorkloadExperiment : public Experiment {
  public:
@@ -33,9 +37,10 @@ class WorkloadExperiment : public Experiment {
   /// Where eight of ten measured times of what has run so are expected, and what of it had been measured, as far as
   /// anybody knows: as results have it.
   virtual void put_interval(const Platform& platform, const WorkloadRun& run, Record& record) const = 0;
-  /// How calls are timed: by NCCL where the profile has it, else by rings, pairwise exchanges and messages, or by the
-  /// engines of the network's switches where these are faster. Borrows the platform.
-  PricingSettings pricing(const Platform& platform, const RunOptions& options) const;
+  /// As pricing_of().
+  PricingSettings pricing(const Platform& platform, const RunOptions& options) const {
+    return pricing_of(nccl_, platform, options);
+  }
 
   std::span<const Bytes> sizes() const override;
   std::string label(Bytes size) const override;

@@ -55,6 +55,11 @@ BASES = {
               "collective": {**ALL_REDUCE, "algorithm": "torus"}},
     "jobs": {"cluster": {**TREE, "fabric": {"kind": "fat_tree", "switch": "QM9700"}},
              "collective": {**ALL_REDUCE, "jobs": 2, "placement": "interleaved"}},
+    "serving": {"cluster": {**DGX, "nodes": 4},
+                "serving": {"model": "Llama-3.1-8B", "compute": COMPUTE, "tensor": 16, "memory_share": 0.1, "limits": {"ttft": "20ms"},
+                            "requests": {"arrivals": "poisson", "rate": 400, "count": 100, "output": 20,
+                                         "prompt": {"mean": 500, "sigma": 1}},
+                            "batching": {"max_running": 4, "max_batched_tokens": 300}}},
     "trace": {"cluster": TREE, "trace": {"files": str(ROOT / "scenarios/traces/stages.json")}},
     "threads": {"cluster": {"shared_memory": {"ranks": 4, "processors": 2}}, "profile": "xeon-2-processors-threads",
                 "collective": {"kind": "all_reduce", "sizes": "100kB"}},
@@ -66,11 +71,12 @@ EXCUSED = {
     # For editors, people, other commands, verdicts.
     "/$schema", "/name", "/prices", "/profile/name", "/profile/description", "/profile/source", "/profile/machine",
     "/profile/fitted", "/profile/transport", "/training/compute/name", "/training/compute/description", "/training/compute/source",
-    "/training/compute/fitted", "/training/strict", "/training/costs",
+    "/training/compute/fitted", "/serving/compute/name", "/serving/compute/description", "/serving/compute/source",
+    "/serving/compute/fitted", "/serving/measured", "/training/strict", "/training/costs",
     # What stands at a position, and its name.
     "/cluster/fabric/positions",
     # Empty objects that say what is so anyway.
-    "/network", "/profile", "/software", "/training/measured_with", "training/nccl", "transformer/nccl", "/training/parallel", "/nccl/environment", "/network/transport",
+    "/network", "/profile", "/software", "/training/measured_with", "training/nccl", "transformer/nccl", "serving/nccl", "/training/parallel", "/nccl/environment", "/network/transport",
     "*/network/offload", "packets/network/nvlink", "packets/network/pcie", "incast/network/nvlink",
     "incast/network/pcie",
     # One call, which is what runs anyway; more are refused there.
@@ -83,7 +89,7 @@ EXCUSED = {
     "/network/aggregation/children", "/network/aggregation/jobs_per_switch", "/network/aggregation/on_exhausted",
     "/network/aggregation/sharing", "/network/aggregation/streams", "/network/aggregation/streams_per_port",
     "/network/aggregation/streams_per_switch", "/network/aggregation/trees", "/network/aggregation/message", "/trace/limit",
-    "/network/switches/trims",
+    "/network/switches/trims", "/serving/requests/prompt/least",
     "/network/switches/resume_below", "/network/switches/load_balancing", "/network/transport/recovery",
     "/network/transport/timeout", "/network/transport/window", "/network/transport/class",
     "/network/transport/reply_class",
@@ -93,7 +99,8 @@ EXCUSED = {
     # Of kernels, operations, pipelines and registered buffers that this one has not.
     "/profile/copy_rate", "/profile/overlapped", "/nccl/registered_buffers", "/training/compute/attention",
     "/training/compute/attention_by_shape", "/training/compute/gemm/depth", "/training/compute/gemm/waves", "/training/compute/gemm/fp4", "/training/compute/gemm/fp8",
-    "/training/compute/interference", "/training/compute/pass_overhead", "/trace/cpu", "/trace/drop_absent", "/trace/format",
+    "/training/compute/interference", "/training/compute/pass_overhead", "/serving/compute/gemm/depth",
+    "/serving/compute/gemm/fp4", "/serving/compute/gemm/fp8", "/trace/cpu", "/trace/drop_absent", "/trace/format",
 }
 
 

@@ -8,8 +8,10 @@
 #include "models/experiments/parameter_server.hpp"
 #include "models/experiments/scenario/collective_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
+#include "models/experiments/scenario/serving_section.hpp"
 #include "models/experiments/scenario/training_section.hpp"
 #include "models/experiments/scenario/workload_section.hpp"
+#include "models/experiments/serving.hpp"
 #include "models/experiments/shared_cluster.hpp"
 #include "models/experiments/trace.hpp"
 #include "models/experiments/traffic.hpp"
@@ -31,6 +33,8 @@ std::span<const ExperimentKind> experiment_kinds() {
                      &TraceExperiment::figures},
       ExperimentKind{"workload", "What is simulated in place of a collective: jobs that share the cluster for days",
                      &workload_reader, &SharedClusterExperiment::figures},
+      ExperimentKind{"serving", "What is simulated in place of a collective: a model that answers requests",
+                     &serving_reader, &ServingExperiment::figures},
   };
   return kKinds;
 }

@@ -1,0 +1,218 @@
+#include "models/experiments/scenario/resolve_serving.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "models/experiments/scenario/compute_profile_section.hpp"
+#include "models/experiments/scenario/experiment_reader.hpp"
+#include "models/experiments/scenario/training_gpus.hpp"
+#include "models/experiments/serving.hpp"
+#include "models/serving/request_trace.hpp"
+#include "sim/error.hpp"
+#include "topologies/cluster.hpp"
+
+namespace athanor {
+
+namespace {
+
+constexpr double kGigabyte = 1e-9;
+
+class ServingResolution {
+ public:
+  ServingResolution(ReadingContext& context, const ClusterConfig& described, const Cluster& cluster,
+                    const ServingConfig& config)
+      : context_(context), described_(described), cluster_(cluster), config_(config) {}
+
+  std::shared_ptr<const Serving> resolve() {
+    auto serving = std::make_shared<Serving>();
+    serving->rules = config_.rules;
+    serving->limits = config_.limits;
+    serving->drawn = config_.drawn;
+    serving->max_error = config_.max_error;
+    for (const auto& [column, value] : config_.measured) {
+      if (value) { serving->measured.emplace(column, *value); }
+    }
+    serving->parts.overhead = config_.overhead;
+    serving->parts.streamed = to_double(config_.stream_share);
+    const bool fits = fit_model(*serving) && fit_replicas(*serving) && find_gpu(*serving) && find_compute(*serving) &&
+                      fit_memory(*serving) && find_requests(*serving);
+    if (!fits) { return nullptr; }
+    note(*serving);
+    return serving;
+  }
+
+ private:
+  bool problem(std::string_view key, const char* code, std::string message, std::string hint) {
+    const auto place = config_.places.find(key);
+    context_.problems.add(
+        {code, std::move(message), place == config_.places.end() ? config_.place : place->second, std::move(hint)});
+    return false;
+  }
+
+  bool fit_model(Serving& serving) {
+    const TrainedModel& model = config_.model.model;
+    if (!model.transformer) {
+      return problem("model", "no-transformer",
+                     fmt::format("{} is a list of layers, and generates no tokens", model.name), "serve a transformer");
+    }
+    ServedModel& served = serving.parts.served;
+    served.model = *model.transformer;
+    served.model.name = model.name;
+    served.tensor = config_.tensor;
+    served.precision = config_.precision;
+    const bool narrow = config_.precision == Precision::fp8;
+    served.kv_precision = config_.kv_precision.value_or(narrow ? Precision::bf16 : config_.precision);
+    const std::vector<std::string> reasons = obstacles(served);
+    for (const std::string& reason : reasons) {
+      problem("model", "cannot-serve", fmt::format("{} cannot be served so: {}", model.name, reason),
+              "choose another model or another \"tensor\"");
+    }
+    return reasons.empty();
+  }
+
+  bool fit_replicas(Serving& serving) {
+    const std::uint64_t endpoints = cluster_.endpoints.size();
+    if (!config_.replicas && (config_.tensor > endpoints || endpoints % config_.tensor != 0)) {
+      return problem("tensor", "degrees-do-not-divide",
+                     fmt::format("replicas of {} GPUs do not divide the {} endpoints of {}", config_.tensor, endpoints,
+                                 cluster_.description),
+                     "change \"tensor\", or say how many \"replicas\" there are");
+    }
+    const std::uint64_t replicas = config_.replicas.value_or(static_cast<std::uint32_t>(endpoints / config_.tensor));
+    if (replicas * config_.tensor > endpoints) {
+      return problem("replicas", "too-many-ranks",
+                     fmt::format("{} replicas of {} GPUs are {}, but the cluster has {} endpoints", replicas,
+                                 config_.tensor, replicas * config_.tensor, endpoints),
+                     fmt::format("write \"replicas\": {}, or use a larger cluster", endpoints / config_.tensor));
+    }
+    serving.rules.replicas = static_cast<std::uint32_t>(replicas);
+    return true;
+  }
+
+  bool find_gpu(Serving& serving) {
+    ClusterGpus gpus{{config_.gpu}, {}};
+    if (!config_.gpu) { gpus = gpus_of(described_, cluster_, context_.library); }
+    if (gpus.gpus.empty() || !gpus.gpus.front()) {
+      return problem("", "no-gpu", "nothing says which GPUs these are", R"(name a preset: "gpu": "H100-SXM-80GB")");
+    }
+    if (gpus.gpus.size() > 1) {
+      return problem("", "unequal-gpus", "the cluster has GPUs of several kinds, and replicas are alike",
+                     R"(serve on nodes of one kind, or name what counts: "gpu": "H100-SXM-80GB")");
+    }
+    try {
+      serving.parts.gpu = find_gpu_rates(*gpus.gpus.front(), context_.library);
+      peak_of(serving.parts.gpu, config_.precision);
+    } catch (const ScenarioError& error) {
+      for (const Problem& each : error.problems()) { context_.problems.add(each); }
+      return false;
+    } catch (const SimulationError& error) {
+      return problem("precision", error.code().c_str(), error.what(), "choose another precision");
+    }
+    return true;
+  }
+
+  bool find_compute(Serving& serving) {
+    if (config_.compute) {
+      serving.parts.compute = *config_.compute;
+      return true;
+    }
+    const auto pool = context_.pools.steps(context_.library);
+    if (!pool) {
+      return problem("", "no-compute-profile", "the library has no pool that tells how fast GPUs compute",
+                     "name a profile: \"compute\" (see athanor list compute)");
+    }
+    serving.parts.compute =
+        pooled_compute(*pool, compute_parts(serving.parts.gpu, config_.precision, config_.model.model));
+    return true;
+  }
+
+  /// The least number of GPUs, doubled from what was asked for, on which weights leave room for a page.
+  std::string advice(const Serving& serving) const {
+    ServedModel served = serving.parts.served;
+    for (served.tensor *= 2; served.tensor <= cluster_.endpoints.size(); served.tensor *= 2) {
+      if (!obstacles(served).empty()) { break; }
+      if (pages(serving, served) > 0) { return fmt::format("it fits with \"tensor\": {}", served.tensor); }
+    }
+    return "share it among more GPUs (\"tensor\"), or keep it in a narrower precision";
+  }
+
+  std::uint64_t pages(const Serving& serving, const ServedModel& served) const {
+    return pages_that_fit(served, serving.parts.gpu, to_double(config_.memory_share), config_.rules.engine.page);
+  }
+
+  bool fit_memory(Serving& serving) {
+    serving.rules.engine.pages = pages(serving, serving.parts.served);
+    if (serving.rules.engine.pages > 0) { return true; }
+    const GpuRates& gpu = serving.parts.gpu;
+    const double share = to_double(config_.memory_share);
+    return problem(
+        "tensor", "out-of-memory",
+        fmt::format("{} needs {:.1f} GB for weights on each of {} GPUs, and {:.1f} GB are {:g} of the memory "
+                    "of {}: nothing is left for a page of the KV cache",
+                    serving.parts.served.model.name, weight_bytes(serving.parts.served) * kGigabyte, config_.tensor,
+                    gpu.memory * share * kGigabyte, share, gpu.name),
+        advice(serving));
+  }
+
+  bool find_requests(Serving& serving) {
+    if (config_.trace.empty()) {
+      serving.requests = config_.drawn.count > 0 ? fmt::format("{} requests", config_.drawn.count)
+                                                 : fmt::format("requests for {:g} s", seconds(config_.drawn.duration));
+      serving.requests +=
+          config_.drawn.between ? fmt::format(", {:g} a second", 1 / seconds(*config_.drawn.between)) : " at once";
+      return true;
+    }
+    try {
+      context_.files.note(config_.trace);
+      serving.recorded = std::make_shared<const ServedRequests>(read_request_trace(context_.files.path(config_.trace)));
+    } catch (const FileError& error) {
+      return problem("file", "no-trace", error.what(), "a path is relative to the scenario's file");
+    } catch (const ScenarioError& error) {
+      for (const Problem& each : error.problems()) { context_.problems.add(each); }
+      return false;
+    }
+    serving.requests = fmt::format("{} requests of {}", serving.recorded->size(), config_.trace);
+    const std::string too_long = longest_problem(*serving.recorded, serving.rules.engine);
+    return too_long.empty() || problem("file", "request-too-long", too_long, "share the model among more GPUs");
+  }
+
+  void note(Serving& serving) const {
+    const ServedModel& served = serving.parts.served;
+    const EngineRules& rules = serving.rules.engine;
+    std::vector<std::string>& notes = serving.notes;
+    notes.push_back(
+        fmt::format("memory: {:.1f} GB of weights in {} on each GPU, and {:.1f} GB of keys and values in {}: {} pages "
+                    "of {} tokens; "
+                    "activations and the CUDA context are not counted",
+                    weight_bytes(served) * kGigabyte, name(served.precision),
+                    static_cast<double>(rules.pages) * rules.page * kept_bytes(served) * kGigabyte,
+                    name(served.kv_precision), rules.pages, rules.page));
+    notes.push_back(
+        fmt::format("each iteration takes {:g} us on the host while GPUs wait", microseconds(serving.parts.overhead)));
+    notes.push_back(fmt::format(
+        "kernels take what the compute profile {} says, which is of training: with few tokens it is extrapolated",
+        serving.parts.compute.name));
+    if (served.tensor > 1 && serving.rules.replicas > 1) {
+      notes.emplace_back("collectives are priced as if all replicas called them at the same time");
+    }
+    if (serving.rules.replicas == 1 && serving.rules.balance != Balance::round_robin) {
+      notes.emplace_back("\"balance\" has no effect here: there is one replica");
+    }
+    for (const std::string& each : config_.model.ignored) { notes.push_back("ignored: " + each); }
+  }
+
+  ReadingContext& context_;
+  const ClusterConfig& described_;
+  const Cluster& cluster_;
+  const ServingConfig& config_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Serving> resolve_serving(ReadingContext& context, const ClusterConfig& described,
+                                               const Cluster& cluster, const ServingConfig& config) {
+  return ServingResolution(context, described, cluster, config).resolve();
+}
+
+}  // namespace athanor

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "models/experiments/record.hpp"
+#include "models/experiments/scenario/model_section.hpp"
+#include "models/serving/request_rules.hpp"
+#include "models/serving/serving_summary.hpp"
+#include "models/serving/simulate_serving.hpp"
+#include "models/training/compute_profile.hpp"
+#include "sim/config/fields.hpp"
+#include "sim/ratio.hpp"
+#include "topologies/hardware/gpu.hpp"
+
+namespace athanor {
+
+/// The "serving" of a scenario: which model answers which requests, and how.
+struct ServingConfig {
+  ModelSection model;
+  Precision precision = Precision::bf16;
+  std::optional<Precision> kv_precision;  ///< absent: 16 bits, as weights where these have them
+  std::uint32_t tensor = 1;
+  std::optional<std::uint32_t> replicas;  ///< absent: as many as the cluster has room for
+  ServingRules rules;                     ///< all but replicas and pages
+  Ratio memory_share{9, 10};
+  Ratio stream_share{9, 10};
+  Time overhead{400'000'000};  ///< of each iteration
+  std::optional<ComputeProfile> compute;
+  std::optional<GpuConfig> gpu;
+  RequestRules drawn;  ///< where there is no trace
+  std::string trace;   ///< a file; "": requests are drawn
+  ServingLimits limits;
+  std::map<const Column*, std::optional<Ratio>> measured;
+  std::optional<Ratio> max_error;
+  SourceLocation place;
+  std::map<std::string, SourceLocation, std::less<>> places;
+};
+
+struct ReadingContext;
+void visit(Fields& fields, ReadingContext& context, ServingConfig& config);
+
+class ExperimentReader;
+std::unique_ptr<ExperimentReader> serving_reader();
+
+}  // namespace athanor
