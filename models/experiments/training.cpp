@@ -124,6 +124,7 @@ std::string degrees(const ParallelPlan& plan) {
   if (plan.pipeline > 1) { parts.push_back(fmt::format("pipeline {} ({})", plan.pipeline, name(plan.schedule))); }
   add("virtual stages", plan.virtual_stages);
   add("data", plan.data);
+  if (plan.has_one_process()) { parts.back() += " in one process"; }
   add("expert", plan.expert);
   return parts.empty() ? "one GPU" : fmt::format("{}", joined(parts, ", "));
 }

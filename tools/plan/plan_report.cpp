@@ -142,7 +142,7 @@ std::string miss_lines(const PlanReport& report) {
 std::string describe(const ParallelPlan& plan) {
   std::string text = fmt::format("tensor {}, context {}, pipeline {}", plan.tensor, plan.context, plan.pipeline);
   if (plan.pipeline > 1) { text += fmt::format(" ({})", schedule_text(plan)); }
-  text += fmt::format(", data {}", plan.data);
+  text += fmt::format(", data {}{}", plan.data, plan.has_one_process() ? " in one process" : "");
   if (plan.expert > 1 || plan.expert_tensor > 1) { text += fmt::format(", expert {}", experts_text(plan)); }
   return text + fmt::format("; micro-batch {}, sharding {}, recompute {}", plan.micro_batch, name(plan.sharding),
                             recompute_text(plan));

@@ -1,5 +1,8 @@
 // One process for all GPUs (PyTorch's DataParallel): what GPU 0 and the others hold, what results say of it, and what
 // is refused.
+#include <string>
+#include <vector>
+
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -64,6 +67,7 @@ TEST_CASE("results tell what GPU 0 and what each other GPU of a process holds, a
   CHECK(holds(notes, "the loss of all outputs and the optimizer run on GPU 0 alone"));
   CHECK_FALSE(holds(text_of(each["notes"]), "one process"));
   const Ran ran = athanor_run({"run", folder.write("s.json", gpt(kOneProcess))});
+  CHECK(ran.says("data 8 in one process; batch 32 of 4 at once"));
   CHECK(ran.says("#   memory: "));
   CHECK(ran.says(" GB on GPU 0, of 85: "));
   CHECK(ran.says(" GB on each other GPU, of 85: "));
@@ -113,8 +117,13 @@ TEST_CASE("the size of inputs is refused where it does nothing") {
 
 TEST_CASE("plans that are searched have a process for each GPU, and one process is ranked among them") {
   const Folder folder;
-  const Ran ran = athanor_run({"plan", folder.write("s.json", gpt(kOneProcess)), "--json", "--top", "3", "--tensor",
-                               "1", "--pipeline", "1", "--context", "1", "--micro-batch", "4"});
+  std::vector<std::string> words{"plan", folder.write("s.json", gpt(kOneProcess))};
+  for (const char* word : {"--tensor", "1", "--context", "1", "--pipeline", "1", "--micro-batch", "4", "--top", "3"}) {
+    words.emplace_back(word);
+  }
+  CHECK(athanor_run(words).says("data 8 in one process; micro-batch 4"));
+  words.emplace_back("--json");
+  const Ran ran = athanor_run(words);
   CAPTURE(ran.err);
   REQUIRE(ran.code == 0);
   const nlohmann::json answer = ran.json();
