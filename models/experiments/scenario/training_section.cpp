@@ -109,10 +109,6 @@ void read_lora(Fields& fields, ParallelPlan& plan) {
         inner.optional("base_precision", read.base,
                        "In what frozen matrices of layers are kept: wide (as they are multiplied), nf4 (QLoRA)",
                        names_of(read.base));
-        if (targets.empty()) {
-          inner.problem("targets", "out-of-range", "no matrix has an adapter, so that nothing is trained",
-                        R"(name some, or leave it out: ["query", "value"])");
-        }
         read.targets = LoraTargets(targets);
       });
   if (lora) { plan.lora = *lora; }

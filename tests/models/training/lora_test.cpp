@@ -241,3 +241,16 @@ TEST_CASE("adapters of what a model has not, of full rank, in 8 bits or under au
   model.next_token_layers = 1;
   CHECK(fault(model, plan_with(8, {LoraTarget::up})).find("next_token_layers") != std::string::npos);
 }
+
+TEST_CASE("one process for several GPUs holds the whole base on each, and gradients of adapters alone") {
+  const Transformer model = llama(2, 512, 8);
+  ParallelPlan plan = plan_with(4, {LoraTarget::query, LoraTarget::value});
+  plan.single_process = true;
+  plan.data = 4;
+  plan.global_batch = 4;
+  const double adapters = 2 * 2 * 4 * 1024;
+  const MemoryUse use = memory_of(model, plan, all_of(model));
+  CHECK(near(use.parameters, 2 * parameters(model) + 2 * adapters));
+  CHECK(near(use.optimizer, 12 * adapters));
+  CHECK(use.gradients <= 3 * 4 * adapters);
+}

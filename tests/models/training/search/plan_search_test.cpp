@@ -195,7 +195,7 @@ TEST_CASE("optimizers of whole matrices are searched without sharding that cuts 
   setup.plan.lora.rank = 8;
   const PlanSearchResult adapters = searched();
   CHECK(adapters.refused == adam.refused);
-  CHECK(adapters.best.front().memory.total() < adam.best.front().memory.total());
+  CHECK(adapters.plans == adam.plans);
   CHECK(adapters.best.front().plan.lora.rank == 8);
 }
 
