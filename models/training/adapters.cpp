@@ -109,22 +109,26 @@ double trained_parameters(const TrainedModel& model, const ParallelPlan& plan) {
 namespace {
 
 void check_targets(const Transformer& model, const ParallelPlan& plan, std::vector<std::string>& faults) {
+  ParallelPlan whole = plan;  // adapters are those of whole matrices, whoever holds which part
+  whole.tensor = whole.expert_tensor = 1;
   for (const LoraTarget target : plan.lora.targets.list()) {
     double least = 0;
     for (std::uint32_t layer = 0; layer < model.layers; ++layer) {
-      for (const LayerMatrix& matrix : layer_matrices(model, plan, layer)) {
+      for (const LayerMatrix& matrix : layer_matrices(model, whole, layer)) {
         if (matrix.target != target) { continue; }
         const double side = std::min(matrix.in, matrix.out);
         least = least == 0 ? side : std::min(least, side);
       }
     }
     if (least == 0) {
-      faults.push_back(
-          fmt::format("{} has no matrix \"{}\" that an adapter could stand beside{}", model.name, name(target),
-                      target == LoraTarget::gate ? ": its MLP is not gated" : ": its attention is latent"));
+      faults.push_back(fmt::format(
+          "{} has no matrix \"{}\" that an adapter could stand beside{}", model.name, name(target),
+          target == LoraTarget::gate
+              ? ": its MLP is not gated"
+              : ": its attention is latent, and takes \"output\" alone; an MLP takes \"gate\", \"up\" and \"down\""));
     } else if (plan.lora.rank >= least) {
       faults.push_back(
-          fmt::format("adapters of rank {} beside \"{}\", whose shorter side on a GPU has {:g} elements: "
+          fmt::format("adapters of rank {} beside \"{}\", whose shorter side has {:g} elements: "
                       "a rank is less than that",
                       plan.lora.rank, name(target), least));
     }

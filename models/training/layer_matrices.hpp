@@ -18,7 +18,7 @@ struct LayerMatrix {
   double out = 0;
   double count = 1;      ///< not always whole: a share of several ranks
   bool experts = false;  ///< of routed experts, whose data-parallel ranks are others
-  bool table = false;    ///< of embedding or output, not of a layer
+  bool table = false;    ///< embedding, output, router: what Muon leaves to Adam
   std::optional<LoraTarget> target = {};
 
   double elements() const { return count * in * out; }

@@ -291,7 +291,8 @@ Kernels optimizer_work(double updated, double held, const ParallelPlan& plan,
   Kernels kernels{memory("gradient norm", updated * plan.gradient_bytes),
                   memory("optimizer", updated * (gradients + 2 * master + copy + read) + states)};
   if (costs_of(plan.optimizer).matrices == MatrixRule::orthogonalized) {
-    for (const LayerMatrix& matrix : matrices) { add_orthogonalization(matrix, sizes.wide, kernels); }
+    const Precision narrow = sizes.wide == Precision::fp16 ? Precision::fp16 : Precision::bf16;
+    for (const LayerMatrix& matrix : matrices) { add_orthogonalization(matrix, narrow, kernels); }
   }
   if (!sizes.autocast) { kernels.push_back(memory("zero gradients", held * plan.gradient_bytes)); }
   if (!sizes.casts) { return kernels; }

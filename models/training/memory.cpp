@@ -72,6 +72,15 @@ double units_at_once(const ParallelPlan& plan, std::size_t layers) {
   return ahead > 0 ? 1 + ahead : 1.0 / plan.shard_calls;
 }
 
+/// Gradients of all that the stage trains, once.
+double trained_bytes(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
+  double parameters = 0;
+  for (const std::uint32_t layer : stage.layers) { parameters += trained_share(model, plan, layer).total(); }
+  if (stage.embedding) { parameters += trained_embedding(model, plan).total(); }
+  if (stage.output) { parameters += trained_output(model, plan, !stage.embedding).total(); }
+  return stage.replicas * parameters * plan.gradient_bytes;
+}
+
 /// Units that are gathered while they compute, and gradients that wait to be scattered.
 double gathered(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
   if (shards(plan, dense_replicas(plan)) == 1) { return 0; }
@@ -80,7 +89,8 @@ double gathered(const Transformer& model, const ParallelPlan& plan, const StageL
   switch (plan.sharding) {
     case Sharding::none:
     case Sharding::optimizer: return 0;
-    case Sharding::gradients: return static_cast<double>(plan.bucket.count());
+    case Sharding::gradients:
+      return std::min(static_cast<double>(plan.bucket.count()), trained_bytes(model, plan, stage));
     case Sharding::parameters:
       return unit.trained *
                  (units_at_once(plan, stage.layers.size()) * bytes.parameter + bytes.gradient / plan.shard_calls) +

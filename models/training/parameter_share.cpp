@@ -47,12 +47,21 @@ ParameterShare layer_share(const Transformer& model, const ParallelPlan& plan, s
       parameter_share(further ? next_token_parameters(model) : layer_parameters(model, layer), model, plan);
   if (!needs_matrices(plan.optimizer)) { return share; }
   for (const LayerMatrix& matrix : layer_matrices(model, plan, layer)) { add(matrix, share.matrices); }
+  if (layer < model.layers && has_experts(model, layer)) {
+    add({.in = static_cast<double>(model.hidden), .out = static_cast<double>(model.experts->experts), .table = true},
+        share.matrices);
+  }
   return share;
 }
 
 ParameterShare share_of_embedding(const Transformer& model, const ParallelPlan& plan) {
   ParameterShare share{embedding_share(model, plan), 0};
-  if (needs_matrices(plan.optimizer)) { share.matrices = {vocabulary_matrix(model, plan)}; }
+  if (!needs_matrices(plan.optimizer)) { return share; }
+  share.matrices = {vocabulary_matrix(model, plan)};
+  if (model.positions > 0) {
+    add({.in = static_cast<double>(model.positions), .out = static_cast<double>(model.hidden), .table = true},
+        share.matrices);
+  }
   return share;
 }
 

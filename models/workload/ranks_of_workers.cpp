@@ -39,7 +39,7 @@ void add(const Workload::Channel& channel, RankSets& ranks) {
 
 std::vector<std::vector<std::uint32_t>> ranks_of_workers(const Workload& workload) {
   RankSets sets(workload.workers.size());
-  for (const Workload::Communicator& communicator : workload.communicators) { add(communicator, sets); }
+  for (const Workload::Call& call : workload.calls) { add(workload.communicators[call.communicator], sets); }
   for (const Workload::Channel& channel : workload.channels) { add(channel, sets); }
   if (sets.size() == 1 && sets.front().empty()) { sets.front().insert(0); }
   std::vector<std::vector<std::uint32_t>> ranks;

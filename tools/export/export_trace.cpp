@@ -33,6 +33,12 @@ TraceWriter writer_of(const ExportOptions& options) {
   if (!options.output || options.output->empty()) {
     throw UsageError("export trace: --format chakra writes a file for each rank; say -o PREFIX, as in -o out/llama");
   }
+  if (options.output->ends_with('/') || options.output->find('*') != std::string::npos) {
+    throw UsageError(
+        fmt::format("export trace: -o {} begins no names of files; write a PREFIX without '*', as in -o "
+                    "out/llama, for out/llama.0.et and so on",
+                    *options.output));
+  }
   return TraceWriter::chakra;
 }
 

@@ -6,6 +6,16 @@
 
 namespace athanor {
 
+namespace {
+
+/// And what is refused of a model where there is a process for each GPU.
+void leave_out_one_process(JsonValue& training) {
+  training["parallel"].erase("single_process");
+  if (training["model"].is_object()) { training["model"].erase("input"); }
+}
+
+}  // namespace
+
 std::string scenario_with_plan(const Case& scenario_case, const ParallelPlan& plan,
                                const std::vector<std::uint32_t>& layers) {
   const auto* experiment = scenario_case.as<TrainingExperiment>();
@@ -31,6 +41,7 @@ std::string scenario_with_plan(const Case& scenario_case, const ParallelPlan& pl
                            {"sequence_parallel", plan.sequence_parallel}};
   if (!training.contains("parallel")) { training["parallel"] = JsonValue::object(); }
   training["parallel"].update(searched);
+  if (!plan.single_process) { leave_out_one_process(training); }
   training["parallel"].erase("recompute_modules");
   if (plan.recompute == Recompute::selective) {
     std::vector<std::string> modules;

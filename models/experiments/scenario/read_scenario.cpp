@@ -111,6 +111,9 @@ void keep_wanted_cases(Scenario& scenario, const ScenarioChanges& changes) {
   for (const Case& each : scenario.cases) { names.push_back(each.name); }
   for (const std::string& wanted : changes.cases) {
     if (std::find(names.begin(), names.end(), wanted) != names.end()) { continue; }
+    if (std::all_of(names.begin(), names.end(), [](const std::string& each) { return each.empty(); })) {
+      throw UsageError(fmt::format("--case: {} has no \"cases\"; leave it out", scenario.path));
+    }
     const std::string near = nearest(wanted, names);
     throw UsageError(fmt::format("--case: {} has no case '{}'; {}", scenario.path, wanted,
                                  near.empty() ? fmt::format("its cases are: {}", joined(names, ", "))

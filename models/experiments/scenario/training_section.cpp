@@ -110,6 +110,9 @@ void read_lora(Fields& fields, ParallelPlan& plan) {
                        "In what frozen matrices of layers are kept: wide (as they are multiplied), nf4 (QLoRA)",
                        names_of(read.base));
         read.targets = LoraTargets(targets);
+        if (read.targets.list().size() < targets.size()) {
+          inner.problem("targets", "duplicate-name", "a matrix stands twice", "name each once");
+        }
       });
   if (lora) { plan.lora = *lora; }
 }

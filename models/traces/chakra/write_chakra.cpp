@@ -1,6 +1,7 @@
 #include "models/traces/chakra/write_chakra.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -108,6 +109,39 @@ class Peers {
   std::vector<Ends> ends_;  ///< by channel
 };
 
+/// Readers keep messages between two ranks in one order, that of each rank's file: where they are sent in another order
+/// than received, as those of several chunks of a stage may be, both would wait for ever.
+void check_orders(const Workload& workload) {
+  using Ends = std::pair<std::uint32_t, std::uint32_t>;
+  std::map<Ends, std::vector<std::uint32_t>> sent;
+  std::map<Ends, std::vector<std::uint32_t>> received;
+  for (const Workload::Worker& worker : workload.workers) {
+    for (const Workload::Operation& operation : worker.operations) {
+      const bool sends = operation.kind == Workload::Kind::send;
+      if (!sends && operation.kind != Workload::Kind::receive) { continue; }
+      const Workload::Channel& channel = workload.channels[operation.subject];
+      (sends ? sent : received)[{channel.from, channel.to}].push_back(operation.subject);
+    }
+  }
+  for (const auto& [ends, order] : sent) {
+    if (received[ends] == order) { continue; }
+    throw SimulationError("not-in-chakra",
+                          fmt::format("{} sends messages to {} in another order than these are received, and Chakra's "
+                                      "traces have one order for two ranks; write it with --format athanor",
+                                      workload.workers[ends.first].name, workload.workers[ends.second].name));
+  }
+}
+
+/// Files of an earlier trace of more ranks would be read as a part of this one.
+void check_no_more(const std::string& prefix, std::size_t ranks) {
+  const std::string next = fmt::format("{}.{}.et", prefix, ranks);
+  if (!std::filesystem::exists(next)) { return; }
+  throw FileError(
+      fmt::format("cannot write {} files {}.*.et: there is {} already, of a trace of more ranks; take these "
+                  "away, or write another -o",
+                  ranks, prefix, next));
+}
+
 /// Nodes of computations are of a resource of the rank, which does one of them at a time: the first stream that
 /// computes has the GPU, the first of the CPU that, and one more the memory.
 class ComputeResources {
@@ -129,7 +163,7 @@ class ComputeResources {
     if (taken && memory_taken_) {
       throw SimulationError("not-in-chakra",
                             fmt::format("{} computes on '{}' beside three other streams, and ranks of Chakra have a "
-                                        "CPU, a GPU and its memory",
+                                        "CPU, a GPU and its memory; write it with --format athanor",
                                         worker_.name, worker_.streams[stream].name));
     }
     type_[stream] = taken ? ChakraNode::store : ChakraNode::compute;
@@ -261,6 +295,10 @@ class RankFile {
 
 ChakraExport write_chakra(const Workload& workload, const std::string& prefix) {
   const std::vector<std::vector<std::uint32_t>> ranks = ranks_of_workers(workload);
+  std::size_t all = 0;
+  for (const std::vector<std::uint32_t>& each : ranks) { all += each.size(); }
+  check_no_more(prefix, all);
+  check_orders(workload);
   const ProcessGroups groups(workload);
   const Peers peers(workload);
   TraceNotes notes;

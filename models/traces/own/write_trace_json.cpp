@@ -102,7 +102,10 @@ class JsonWriter {
     std::string text =
         fmt::format(R"("kind": "call", "communicator": {}, "collective": "{}")", each.communicator, name(each.kind));
     if (each.kind == CollectiveKind::barrier) { return text; }
-    text += fmt::format(R"(, "size": "{} B", "type": "{}")", each.size.count(), name(each.type));
+    // Numbers of 4 bits with their scales need not fill whole elements of the type that they are multiplied in.
+    const bool whole = each.size % size_of(each.type) == Bytes::zero();
+    text +=
+        fmt::format(R"(, "size": "{} B", "type": "{}")", each.size.count(), name(whole ? each.type : DataType::int8));
     if (each.root > 0) { text += fmt::format(R"(, "root": {})", each.root); }
     if (each.imbalance > 1) { text += fmt::format(R"(, "imbalance": {})", each.imbalance); }
     return text;

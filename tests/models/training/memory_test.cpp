@@ -213,6 +213,21 @@ TEST_CASE("recomputing some of the layers keeps the others whole, and makes one 
   CHECK(near(use.buffers, whole - input));
 }
 
+TEST_CASE("no more gradients wait to be scattered than there are") {
+  const Transformer model = llama(2, 64, 4);
+  ParallelPlan plan;
+  plan.data = 8;
+  plan.global_batch = 8;
+  plan.sharding = Sharding::gradients;
+  StageLoad all;
+  all.layers = {0, 1};
+  const double gradients = 2 * layer_share(model, plan, 0).total() * plan.gradient_bytes;
+  plan.bucket = Bytes{40'000'000};
+  const double whole = memory_of(model, plan, all).buffers;
+  plan.bucket = Bytes{1000};
+  CHECK(whole - memory_of(model, plan, all).buffers == doctest::Approx(gradients - 1000));
+}
+
 TEST_CASE("sharded parameters are gathered by layers: the one that computes and those ahead, with its gradients") {
   const Transformer model = llama(3, 512, 8);
   ParallelPlan plan;

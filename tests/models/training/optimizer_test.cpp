@@ -2,6 +2,7 @@
 #include "models/training/optimizer.hpp"
 
 #include <cmath>
+#include <set>
 
 #include <doctest/doctest.h>
 
@@ -155,6 +156,37 @@ TEST_CASE("an update reads gradients, and reads and writes states and master cop
   const std::vector<LayerMatrix> square{{.in = 32, .out = 32}};
   const ParallelPlan plan = plan_with(OptimizerKind::adafactor);
   CHECK(bytes_of(optimizer_work(1024, 0, plan, square), "optimizer") == 1024 * (3 * 4 + 8 + 2) + 2 * 4 * 64);
+}
+
+TEST_CASE("positions and routers are matrices to Adafactor, and Adam's to Muon") {
+  Transformer model = with_experts(llama(2, 512, 8), 16, 2, 128, 1);
+  const auto more = [&](OptimizerKind kind) {
+    Transformer other = model;
+    other.positions = 64;
+    return kept(other, plan_with(kind)) - kept(model, plan_with(kind));
+  };
+  CHECK(near(more(OptimizerKind::adafactor), 4 * (64 + 512)));
+  CHECK(near(more(OptimizerKind::muon), 2 * 4 * 64 * 512));
+  double routers = 0;
+  for (const LayerMatrix& matrix : layer_share(model, plan_with(OptimizerKind::adafactor), 1).matrices) {
+    routers += matrix.table ? matrix.elements() : 0;
+  }
+  CHECK(routers == 16 * 512);
+}
+
+TEST_CASE("Muon's iterations are of 16 bits, whatever is trained in") {
+  const auto time_in = [](Precision precision) {
+    ParallelPlan plan = plan_with(OptimizerKind::muon);
+    plan.precision = precision;
+    std::set<Precision> used;
+    for (const Kernel& kernel : optimizer_work(1e6, 1e6, plan, {{.in = 512, .out = 512}})) {
+      if (kernel.label == std::string("orthogonalization") && kernel.flops > 0) { used.insert(kernel.precision); }
+    }
+    return used;
+  };
+  CHECK(time_in(Precision::fp32) == std::set<Precision>{Precision::bf16});
+  CHECK(time_in(Precision::fp8) == std::set<Precision>{Precision::bf16});
+  CHECK(time_in(Precision::fp16) == std::set<Precision>{Precision::fp16});
 }
 
 TEST_CASE("Muon makes matrices orthogonal: 5 (4 a^2 b + 2 a^3) operations, and none of tables") {

@@ -6,6 +6,7 @@
 #include "tests/models/workload/small_workload.hpp"
 
 using namespace athanor;
+using namespace athanor::literals;
 using athanor::testing::SmallWorkload;
 
 namespace {
@@ -30,11 +31,16 @@ TEST_CASE("workers stand for the ranks that their calls and messages name") {
   Workload& workload = small.workload();
   workload.workers[0].ranks = workload.workers[1].ranks = 2;
   workload.communicators.push_back({"TP", Parallelism::tensor, {0}, groups({{2, 0}})});
+  workload.calls.push_back({.communicator = 0, .size = 8_B});
   workload.channels.push_back({"activations", Parallelism::pipeline, 0, 1, groups({{0, 1}, {2, 3}})});
   CHECK(ranks_of_workers(workload) == std::vector<std::vector<std::uint32_t>>{{0, 2}, {1, 3}});
   // Of several callers each has its place of the groups.
   workload.channels.clear();
   workload.communicators.push_back({"ends", Parallelism::embedding, {0, 1}, groups({{0, 5}, {2, 4}})});
+  workload.calls.push_back({.communicator = 1, .size = 8_B});
+  CHECK(ranks_of_workers(workload) == std::vector<std::vector<std::uint32_t>>{{0, 2}, {4, 5}});
+  // What nobody calls says nothing.
+  workload.communicators.push_back({"experts", Parallelism::data, {0}, groups({{0, 4}})});
   CHECK(ranks_of_workers(workload) == std::vector<std::vector<std::uint32_t>>{{0, 2}, {4, 5}});
 }
 
@@ -48,5 +54,6 @@ TEST_CASE("a worker alone without calls is rank 0, and who stands for whom has t
   small.worker();
   small.workload().communicators.push_back({"a", Parallelism::data, {0}, groups({{0}})});
   small.workload().communicators.push_back({"b", Parallelism::data, {1}, groups({{0}})});
+  for (const std::uint32_t each : {0U, 1U}) { small.workload().calls.push_back({.communicator = each, .size = 8_B}); }
   CHECK(fault(small.workload()).find("another worker both stand for rank 0") != std::string::npos);
 }

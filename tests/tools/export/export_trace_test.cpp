@@ -86,6 +86,35 @@ TEST_CASE("traces of Chakra do what the step does, rank by rank") {
   }
 }
 
+TEST_CASE("what traces of Chakra cannot say is refused, and older files of more ranks, too") {
+  const Folder folder;
+  const auto refusal = [&](const std::string& parallel) {
+    const std::string scenario = folder.write("s.json", step(parallel));
+    const Ran ran = athanor_run({"export", "trace", scenario, "--format", "chakra", "-o", folder.path("a")});
+    return ran.code == 0 ? "" : ran.err;
+  };
+  CHECK(refusal(R"("data": 2, "schedule": "zb_v")").find("in another order than these are received") !=
+        std::string::npos);
+  // Experts, of which there are none, would have other ranks in this order.
+  CHECK(refusal(R"("data": 2, "order": "tp-cp-pp-ep-dp")") == "");
+  folder.write("a.8.et", "");
+  CHECK(refusal(R"("data": 2)").find("of a trace of more ranks") != std::string::npos);
+  const std::string one = folder.write("s.json", step());
+  CHECK(athanor_run({"export", "trace", one, "--format", "chakra", "-o", "out/"}).says("begins no names of files"));
+  CHECK(athanor_run({"export", "trace", one, "--case", "a"}).says("has no \"cases\"; leave it out"));
+}
+
+TEST_CASE("numbers of 4 bits are written so that they are read again") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.json", R"({"cluster": {"node": "DGX-A100", "nodes": 1}, "training": {
+      "model": {"layers": 2, "hidden": 100, "attention": {"heads": 4}, "ffn": 200, "vocabulary": 1000},
+      "global_batch": 8, "sequence": 128, "parallel": {"sharding": "parameters",
+      "lora": {"rank": 8, "base_precision": "nf4"}}}})");
+  const std::string file = folder.path("step.json");
+  REQUIRE(athanor_run({"export", "trace", scenario, "-o", file}).code == 0);
+  CHECK(read({file}).problems.empty());
+}
+
 TEST_CASE("what cannot be written of a scenario is refused") {
   const Folder folder;
   const std::string one = folder.write("s.json", step());

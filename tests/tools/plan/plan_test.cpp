@@ -95,6 +95,14 @@ TEST_CASE("the best plan, written as a scenario, runs and takes what it was said
   CHECK_FALSE(step.contains("measured_time_s"));
 }
 
+TEST_CASE("a plan with a process for each GPU leaves out what one process alone may have") {
+  const Folder folder;
+  const std::string path = folder.path("best.json");
+  const std::string one = scenario_with(R"(, "parallel": {"single_process": true})");
+  REQUIRE(athanor_run(plan_of(folder.write("s.json", one), {"-o", path})).code == 0);
+  CHECK(athanor_run({"run", path, "-q"}).code == 0);
+}
+
 TEST_CASE("the plan of the scenario stands among the others, with its place") {
   const Folder folder;
   const std::string scenario =
