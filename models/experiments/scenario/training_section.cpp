@@ -12,6 +12,7 @@
 #include "models/experiments/training.hpp"
 #include "models/training/step/rank_grid.hpp"
 #include "sim/error.hpp"
+#include "sim/words.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -172,6 +173,25 @@ void read_recompute(Fields& fields, ParallelPlan& plan) {
                   "So many layers of each chunk keep their activations in the host's memory", {0, 4096});
 }
 
+/// What a framework's defaults have of these is told, too: nobody need have written them.
+void check_one_process(Fields& fields, const ParallelPlan& plan) {
+  if (!plan.single_process) { return; }
+  std::vector<std::string> others;
+  const auto add = [&](bool set, const char* needed) {
+    if (set) { others.emplace_back(needed); }
+  };
+  add(plan.tensor > 1, R"("tensor": 1)");
+  add(plan.context > 1, R"("context": 1)");
+  add(plan.pipeline > 1, R"("pipeline": 1)");
+  add(plan.expert > 1, R"("expert": 1)");
+  add(plan.sharding != Sharding::none, R"("sharding": "none")");
+  add(plan.overlap_gradients, R"("overlap_gradients": false)");
+  if (others.empty()) { return; }
+  fields.problem("single_process", "conflict",
+                 "one process has all copies of the whole model, and adds gradients up when all are there",
+                 "write " + joined(others, ", "));
+}
+
 void read_plan(Fields& fields, ReadingContext& context, TrainingConfig& config) {
   ParallelPlan& plan = config.plan;
   read_framework(fields, context, config);
@@ -197,13 +217,7 @@ void read_plan(Fields& fields, ReadingContext& context, TrainingConfig& config) 
                   "By what numbers are scaled that become fp8: delayed or current (whole tensors), blockwise (128), "
                   "mxfp8 (32)",
                   names_of(plan.fp8_recipe));
-  const bool alone = plan.tensor == 1 && plan.context == 1 && plan.pipeline == 1 && plan.expert == 1 &&
-                     plan.sharding == Sharding::none && !plan.overlap_gradients;
-  if (plan.single_process && !alone) {
-    fields.problem("single_process", "conflict",
-                   "one process has all copies of the whole model, and adds gradients up when all are there",
-                   "leave out other degrees than \"data\", \"sharding\" and \"overlap_gradients\"");
-  }
+  check_one_process(fields, plan);
   for (const std::string& key : keys_that_may_be_idle()) {
     if (fields.has(key)) { config.written.insert(key); }
   }
