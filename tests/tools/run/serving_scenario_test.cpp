@@ -1,8 +1,11 @@
+#include <stop_token>
+
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
 #include "tests/json_text.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
+#include "tools/cli/run_command_line.hpp"
 
 using namespace athanor;
 
@@ -211,4 +214,15 @@ TEST_CASE("serving that outlasts simulated time says what to change") {
   CHECK(ran.code == 1);
   CHECK(ran.err.find("simulated time exceeds 106 days") != std::string::npos);
   CHECK(ran.err.find("ask for fewer requests") != std::string::npos);
+}
+
+TEST_CASE("who asks a command to stop asks the simulation that is under way") {
+  const Folder folder;
+  std::stop_source source;
+  Streams streams{.out = [](std::string_view /*text*/) {}, .err = [&](std::string_view /*text*/) {}};
+  streams.stop = source.get_token();
+  const std::vector<std::string> words{"run", folder.write("once.json", serving(kOnce))};
+  CHECK(run_command_line(words, streams) == ExitCode::ok);
+  source.request_stop();
+  CHECK(run_command_line(words, streams) == ExitCode::interrupted);
 }
