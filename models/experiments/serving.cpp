@@ -16,6 +16,7 @@
 #include "models/workload/collective_timer.hpp"
 #include "models/workload/work_of_workload.hpp"
 #include "sim/error.hpp"
+#include "sim/format.hpp"
 #include "topologies/cluster.hpp"
 
 namespace athanor {
@@ -39,6 +40,18 @@ Workload::Call call_of(CollectiveKind kind, Bytes size) {
   return {.communicator = 0, .kind = kind, .size = size, .type = DataType::bfloat16};
 }
 
+/// All replicas call alike, so that errors name none of them.
+Time time_of_call(CollectiveTimer& timer, const Workload& calls, CollectiveKind kind, Bytes size) {
+  try {
+    return timer.time(calls, call_of(kind, size));
+  } catch (const SimulationError& error) {
+    std::string_view what = error.what();
+    if (what.starts_with("job ")) { what.remove_prefix(what.find(": ") + 2); }
+    throw SimulationError(error.code(),
+                          fmt::format("{} of {} among the GPUs of a replica: {}", name(kind), to_string(size), what));
+  }
+}
+
 /// What may be asked for: all points of the grid up to what the engine's rules allow.
 void add_all_calls(const Serving& serving, Workload& workload) {
   const auto add = [&](CollectiveKind kind, std::uint32_t most, Bytes of_one) {
@@ -56,10 +69,12 @@ void put_times(const ServingSummary& summary, Record& record) {
   record.put(kTtftMedian, summary.ttft.p50);
   record.put(kTtftP90, summary.ttft.p90);
   record.put(kTtftP99, summary.ttft.p99);
-  record.put(kTpotMean, summary.tpot.mean);
-  record.put(kTpotMedian, summary.tpot.p50);
-  record.put(kTpotP90, summary.tpot.p90);
-  record.put(kTpotP99, summary.tpot.p99);
+  if (summary.tpot) {
+    record.put(kTpotMean, summary.tpot->mean);
+    record.put(kTpotMedian, summary.tpot->p50);
+    record.put(kTpotP90, summary.tpot->p90);
+    record.put(kTpotP99, summary.tpot->p99);
+  }
   record.put(kLatencyMean, summary.latency.mean);
   record.put(kLatencyMedian, summary.latency.p50);
   record.put(kLatencyP90, summary.latency.p90);
@@ -108,19 +123,29 @@ Record row_of(std::vector<Record> repetitions) {
 
 }  // namespace
 
-std::string longest_problem(const ServedRequests& requests, const EngineRules& rules) {
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    const ServedRequest& each = requests[i];
-    if (fits_engine(each, rules)) { continue; }
-    const std::string what = fmt::format("request {}, of {} tokens and {} more that are generated, keeps {} tokens", i,
-                                         each.prompt, each.output, each.most_kept());
-    const std::uint64_t room = rules.pages * rules.page;
-    if (each.most_kept() > room) {
-      return fmt::format("{}, and the KV cache of a replica has pages for {}", what, room);
-    }
-    return fmt::format("{}, and without chunked prefill an iteration has at most {}", what, rules.max_batched_tokens);
+std::optional<RequestObstacle> obstacle_of(const ServedRequest& request, const EngineRules& rules) {
+  if (fits_engine(request, rules)) { return std::nullopt; }
+  const std::uint64_t kept = request.most_kept();
+  const std::string what =
+      fmt::format("of {} tokens and {} more that are generated, keeps {} tokens", request.prompt, request.output, kept);
+  const std::uint64_t room = rules.pages * rules.page;
+  if (kept > room) {
+    return RequestObstacle{fmt::format("{}, and the KV cache of a replica has pages for {}", what, room),
+                           "share the model among more GPUs (\"tensor\")"};
   }
-  return "";
+  return RequestObstacle{
+      fmt::format("{}, and without chunked prefill an iteration has at most {}", what, rules.max_batched_tokens),
+      fmt::format("write \"max_batched_tokens\": {}, or allow chunks (\"chunked_prefill\": true)", kept)};
+}
+
+std::optional<RequestObstacle> first_obstacle(const ServedRequests& requests, const EngineRules& rules) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (auto obstacle = obstacle_of(requests[i], rules)) {
+      obstacle->message = fmt::format("request {}, {}", i, obstacle->message);
+      return obstacle;
+    }
+  }
+  return std::nullopt;
 }
 
 ServedRequests ServingExperiment::requests(std::uint64_t seed) const {
@@ -129,10 +154,9 @@ ServedRequests ServingExperiment::requests(std::uint64_t seed) const {
   if (drawn.empty()) {
     throw SimulationError("no-requests", "no request arrives in that time: take a longer \"duration\"");
   }
-  const std::string too_long = longest_problem(drawn, serving_->rules.engine);
-  if (!too_long.empty()) {
+  if (const auto obstacle = first_obstacle(drawn, serving_->rules.engine)) {
     throw SimulationError("request-too-long",
-                          too_long + ": bound lengths by \"most\", or share the model among more GPUs");
+                          fmt::format("{}: {}, or bound lengths by \"most\"", obstacle->message, obstacle->hint));
   }
   return drawn;
 }
@@ -145,11 +169,23 @@ std::span<const Bytes> ServingExperiment::sizes() const {
 std::string ServingExperiment::label(Bytes /*size*/) const { return "serving"; }
 
 std::vector<Record> ServingExperiment::run(const Run& run) const {
+  try {
+    return {served(run)};
+  } catch (const SimulationError& error) {
+    if (error.code() != "time-overflow") { throw; }
+    throw SimulationError(error.code(),
+                          fmt::format("{}: ask for fewer requests or tokens, a higher \"rate\", or a shorter "
+                                      "\"overhead\"",
+                                      error.what()));
+  }
+}
+
+Record ServingExperiment::served(const Run& run) const {
   const ServedRequests asked = requests(run.platform.seed);
   CollectiveTimer timer(pricing_of(nccl_, run.platform, run.options));
   const Workload calls = calls_of(*serving_);
   IterationParts parts = serving_->parts;
-  parts.call = [&](CollectiveKind kind, Bytes size) { return timer.time(calls, call_of(kind, size)); };
+  parts.call = [&](CollectiveKind kind, Bytes size) { return time_of_call(timer, calls, kind, size); };
   const ServingRun done = simulate_serving(asked, serving_->rules, iteration_law(std::move(parts)), run.options.stop);
   const ServingSummary summary = summary_of(done, asked, serving_->rules, serving_->limits);
   Record record = run.head;
@@ -162,7 +198,7 @@ std::vector<Record> ServingExperiment::run(const Run& run) const {
   record.remarks.insert(record.remarks.end(), serving_->notes.begin(), serving_->notes.end());
   record.effort = fmt::format("{} requests, {} iterations, {} runs of collectives", summary.requests,
                               summary.iterations, timer.simulated());
-  return {record};
+  return record;
 }
 
 WorkCount ServingExperiment::work(const Platform& platform, Bytes /*size*/, const RunOptions& options) const {

@@ -61,6 +61,7 @@ class ServingExperiment : public Experiment {
   void check_asked_sizes() const override;
 
  private:
+  Record served(const Run& run) const;
   /// Throws SimulationError("request-too-long").
   ServedRequests requests(std::uint64_t seed) const;
 
@@ -68,7 +69,15 @@ class ServingExperiment : public Experiment {
   WorkloadNccl nccl_;
 };
 
-/// The first of the requests that no replica of these rules can serve, in words; "": all can be.
-std::string longest_problem(const ServedRequests& requests, const EngineRules& rules);
+/// Why no replica can serve a request.
+struct RequestObstacle {
+  std::string message;
+  std::string hint;  ///< what to do
+};
+
+/// None: an engine of these rules can serve the request when it is alone (fits_engine).
+std::optional<RequestObstacle> obstacle_of(const ServedRequest& request, const EngineRules& rules);
+/// Of the first request that has one, with its number.
+std::optional<RequestObstacle> first_obstacle(const ServedRequests& requests, const EngineRules& rules);
 
 }  // namespace athanor

@@ -58,7 +58,7 @@ inline constexpr Column kTtftP99{.key = "ttft_s_p99",
                                            .in_reports = Shown::Report::figure,
                                            .axis = "Time to first token, 99th percentile"}};  ///< 99th percentile
 inline constexpr Column kTpotMean{
-    "tpot_s_mean"};  ///< time per output token after the first, of a request: mean over requests
+    "tpot_s_mean"};  ///< time per output token after the first, of a request: mean over requests of two tokens and more
 inline constexpr Column kTpotMedian{
     .key = "tpot_s_median",
     .head = "TPOT p50",

@@ -1,8 +1,10 @@
 #include "models/serving/replica_engine.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/check.hpp"
+#include "sim/error.hpp"
 
 namespace athanor {
 
@@ -12,8 +14,13 @@ bool fits_engine(const ServedRequest& request, const EngineRules& rules) {
 }
 
 ReplicaEngine::ReplicaEngine(const EngineRules& rules, const IterationLaw& law, const ServedRequests& requests,
-                             std::vector<ServedOutcome>& outcomes)
-    : rules_(rules), law_(law), requests_(requests), outcomes_(outcomes), free_pages_(rules.pages) {
+                             std::vector<ServedOutcome>& outcomes, std::stop_token stop)
+    : rules_(rules),
+      law_(law),
+      requests_(requests),
+      outcomes_(outcomes),
+      stop_(std::move(stop)),
+      free_pages_(rules.pages) {
   require(rules.max_running <= rules.max_batched_tokens, "{} requests share a budget of {} tokens", rules.max_running,
           rules.max_batched_tokens);
 }
@@ -27,7 +34,10 @@ void ReplicaEngine::arrive(std::uint32_t request) {
 }
 
 void ReplicaEngine::advance(Time until) {
-  while (now_ < until && !is_idle()) { step(until); }
+  while (now_ < until && !is_idle()) {
+    if (stop_.stop_requested()) { throw Interrupted(); }
+    step(until);
+  }
 }
 
 std::uint64_t ReplicaEngine::outstanding(Time at) const {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <stop_token>
 #include <vector>
 
 #include "models/serving/iteration_law.hpp"
@@ -48,11 +49,12 @@ class ReplicaEngine {
   /// Borrows all four. Outcomes are written where the requests stand. Requires that every request that arrives fits:
   /// see fits_engine().
   ReplicaEngine(const EngineRules& rules, const IterationLaw& law, const ServedRequests& requests,
-                std::vector<ServedOutcome>& outcomes);
+                std::vector<ServedOutcome>& outcomes, std::stop_token stop = {});
 
   /// A request arrives. Requires that it does not arrive before others that did.
   void arrive(std::uint32_t request);
-  /// Runs all iterations that begin before `until`.
+  /// Runs all iterations that begin before `until`. Throws Interrupted, between two of them, where `stop` was asked
+  /// for.
   void advance(Time until);
   /// Requests that arrived and have not finished at `at`. Requires advance(at) before.
   std::uint64_t outstanding(Time at) const;
@@ -95,6 +97,7 @@ class ReplicaEngine {
   const IterationLaw& law_;
   const ServedRequests& requests_;
   std::vector<ServedOutcome>& outcomes_;
+  std::stop_token stop_;
   std::vector<Running> running_;  ///< in the order in which they came to run
   std::deque<Waiting> waiting_;
   std::uint64_t free_pages_;

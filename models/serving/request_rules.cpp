@@ -20,14 +20,22 @@ double normal(RandomStream& stream) {
   return radius * std::cos(2 * std::numbers::pi * uniform(stream));
 }
 
-std::uint32_t draw(const TokenCount& law, RandomStream& stream) {
-  double tokens = law.mean;
-  if (law.sigma > 0) { tokens *= std::exp(law.sigma * normal(stream) - law.sigma * law.sigma / 2); }
+std::uint32_t whole_tokens(const TokenCount& law, double tokens) {
   const double kept = std::clamp(std::round(tokens), static_cast<double>(law.least), static_cast<double>(law.most));
   return static_cast<std::uint32_t>(kept);
 }
 
+std::uint32_t draw(const TokenCount& law, RandomStream& stream) {
+  double tokens = law.mean;
+  if (law.sigma > 0) { tokens *= std::exp(law.sigma * normal(stream) - law.sigma * law.sigma / 2); }
+  return whole_tokens(law, tokens);
+}
+
+std::uint32_t fewest(const TokenCount& law) { return law.sigma > 0 ? law.least : whole_tokens(law, law.mean); }
+
 }  // namespace
+
+ServedRequest shortest(const RequestRules& rules) { return {Time::zero(), fewest(rules.prompt), fewest(rules.output)}; }
 
 ServedRequests draw_requests(const RequestRules& rules, std::uint64_t seed) {
   require(rules.count > 0 || rules.between, "requests have a number, or times between them");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -27,16 +28,28 @@ struct TraceRow {
   std::optional<std::int64_t> output;
 };
 
+/// Where a format has them.
+struct TraceColumns {
+  std::string_view arrival;
+  std::string_view prompt;
+  std::string_view output;
+};
+
 /// Adds rows, counted from the first.
 class TraceBuilder {
  public:
+  /// What a row of the present line has in a column, as it is written; "": nothing.
+  using Written = std::function<std::string(std::string_view column)>;
+
+  TraceBuilder(const TraceColumns& columns, Written written) : columns_(columns), written_(std::move(written)) {}
+
   void add(const TraceRow& row, const SourceLocation& place) {
-    if (!row.seconds) { refuse("no-time", "there is no time at which the request arrives", place); }
+    if (!row.seconds) { refuse_value("no-time", columns_.arrival, "no time at which the request arrives", place); }
     if (!row.prompt || *row.prompt < 1 || *row.prompt > kMostTokens) {
-      refuse("no-tokens", fmt::format("a prompt has 1 to {} tokens", kMostTokens), place);
+      refuse_value("no-tokens", columns_.prompt, fmt::format("no whole number of 1 to {} tokens", kMostTokens), place);
     }
     if (!row.output || *row.output < 0 || *row.output > kMostTokens) {
-      refuse("no-tokens", fmt::format("an output has 0 to {} tokens", kMostTokens), place);
+      refuse_value("no-tokens", columns_.output, fmt::format("no whole number of 0 to {} tokens", kMostTokens), place);
     }
     if (!first_) { first_ = *row.seconds; }
     const double since = *row.seconds - *first_;
@@ -54,10 +67,19 @@ class TraceBuilder {
   }
 
  private:
+  [[noreturn]] void refuse_value(const char* code, std::string_view column, const std::string& what,
+                                 const SourceLocation& place) const {
+    const std::string found = written_(column);
+    refuse(code,
+           found.empty() ? fmt::format("there is no '{}'", column) : fmt::format("'{}' is {}: {}", column, found, what),
+           place);
+  }
   [[noreturn]] static void refuse(const char* code, std::string message, const SourceLocation& place) {
     throw ScenarioError({code, std::move(message), place, "a row has an arrival, a prompt and an output"});
   }
 
+  const TraceColumns& columns_;
+  Written written_;
   ServedRequests requests_;
   std::optional<double> first_;
   Time last_;
@@ -69,25 +91,24 @@ std::optional<double> seconds_of_date(std::string_view text) {
   return static_cast<double>(date->count()) / 1e6;
 }
 
-struct TraceColumns {
-  std::string_view arrival;
-  std::string_view prompt;
-  std::string_view output;
-  std::optional<double> (*seconds)(std::string_view);
-};
-
-constexpr TraceColumns kAzure{"TIMESTAMP", "ContextTokens", "GeneratedTokens", &seconds_of_date};
-constexpr TraceColumns kPlain{"arrival", "prompt", "output", &number_of};
+constexpr TraceColumns kAzure{"TIMESTAMP", "ContextTokens", "GeneratedTokens"};
+constexpr TraceColumns kPlain{"arrival", "prompt", "output"};
+constexpr TraceColumns kMooncake{"timestamp", "input_length", "output_length"};
 
 ServedRequests read_table(const std::string& path) {
   LogTable table(path, {});
-  const TraceColumns& names = table.find(kAzure.arrival) ? kAzure : kPlain;
+  const bool dated = table.find(kAzure.arrival).has_value();
+  const TraceColumns& names = dated ? kAzure : kPlain;
   const std::size_t arrival = table.column(names.arrival);
   const std::size_t prompt = table.column(names.prompt);
   const std::size_t output = table.column(names.output);
-  TraceBuilder trace;
+  TraceBuilder trace(names, [&](std::string_view column) {
+    const std::string_view text = table.field(table.column(column));
+    return text.empty() ? "" : fmt::format("'{}'", text);
+  });
   while (table.next()) {
-    trace.add({names.seconds(table.field(arrival)), whole_number_of(table.field(prompt)),
+    const std::string_view time = table.field(arrival);
+    trace.add({dated ? seconds_of_date(time) : number_of(time), whole_number_of(table.field(prompt)),
                whole_number_of(table.field(output))},
               table.place());
   }
@@ -102,15 +123,19 @@ std::optional<std::int64_t> whole_at(const JsonValue& object, std::string_view k
 ServedRequests read_json_lines(const std::string& path) {
   const TableShape shape{.separator = '\n', .quoted = false, .columns = {"line"}};
   LogTable lines(path, shape);
-  TraceBuilder trace;
+  std::optional<JsonValue> object;
+  TraceBuilder trace(kMooncake, [&](std::string_view key) {
+    const JsonValue* value = object->find(key);
+    return value == nullptr ? "" : text_of(*value);
+  });
   while (lines.next()) {
-    const auto object = json_value_of(lines.field(0), Comments::refused);
+    object = json_value_of(lines.field(0), Comments::refused);
     if (!object) {
       throw ScenarioError({"no-json", "the line is no JSON object", lines.place(),
                            R"(as in {"timestamp": 0, "input_length": 6755, "output_length": 500})"});
     }
-    TraceRow row{{}, whole_at(*object, "input_length"), whole_at(*object, "output_length")};
-    const JsonValue* milliseconds = object->find("timestamp");
+    TraceRow row{{}, whole_at(*object, kMooncake.prompt), whole_at(*object, kMooncake.output)};
+    const JsonValue* milliseconds = object->find(kMooncake.arrival);
     if (milliseconds != nullptr && milliseconds->is_number()) { row.seconds = milliseconds->number() / 1e3; }
     trace.add(row, lines.place());
   }

@@ -40,7 +40,7 @@ void put_times(const ServingRun& run, const ServedRequests& requests, ServingSum
     queue.push_back(outcome.scheduled - requests[i].arrival);
   }
   summary.ttft = spread_of(std::move(ttft));
-  summary.tpot = spread_of(std::move(tpot));
+  if (!tpot.empty()) { summary.tpot = spread_of(std::move(tpot)); }
   summary.latency = spread_of(std::move(latency));
   summary.queue = spread_of(std::move(queue));
 }

@@ -30,10 +30,11 @@ struct ServingLimits {
 struct ServingSummary {
   std::uint64_t requests = 0;
   double seconds = 0;
-  TimeSpread ttft;     ///< time to first token: from arrival to the end of the iteration that generates it
-  TimeSpread tpot;     ///< time per output token after the first: (last - first) / (output - 1), where there are two
-  TimeSpread latency;  ///< from arrival to the last token
-  TimeSpread queue;    ///< from arrival to the first iteration with tokens of it
+  TimeSpread ttft;  ///< time to first token: from arrival to the end of the iteration that generates it
+  /// Time per output token after the first: (last - first) / (output - 1), of requests with two; none: no such.
+  std::optional<TimeSpread> tpot = {};
+  TimeSpread latency;       ///< from arrival to the last token
+  TimeSpread queue;         ///< from arrival to the first iteration with tokens of it
   double prompt_per_s = 0;  ///< tokens of prompts, each counted once
   double output_per_s = 0;  ///< tokens
   double requests_per_s = 0;

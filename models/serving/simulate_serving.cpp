@@ -44,7 +44,7 @@ ServingRun simulate_serving(const ServedRequests& requests, const ServingRules& 
   std::vector<ReplicaEngine> engines;
   engines.reserve(rules.replicas);
   for (std::uint32_t i = 0; i < rules.replicas; ++i) {
-    engines.emplace_back(rules.engine, law, requests, run.outcomes);
+    engines.emplace_back(rules.engine, law, requests, run.outcomes, stop);
   }
   Dispatch dispatch(rules, engines);
   for (std::uint32_t i = 0; i < requests.size(); ++i) {
@@ -52,7 +52,6 @@ ServingRun simulate_serving(const ServedRequests& requests, const ServingRules& 
     dispatch.engine_for(requests[i].arrival).arrive(i);
   }
   for (ReplicaEngine& engine : engines) {
-    if (stop.stop_requested()) { throw Interrupted(); }
     engine.advance(Time::max());
     run.replicas.push_back(engine.account());
   }

@@ -1,10 +1,9 @@
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
+#include <stop_token>
 #include <thread>
 
 #include <fmt/core.h>
@@ -18,22 +17,22 @@ namespace athanor {
 
 namespace {
 
-/// Takes Ctrl-C in a thread of its own, which outlives main: the first asks the command to stop between two sizes, the
-/// second ends the process at once.
-std::function<bool()> interruption() {
+/// Takes Ctrl-C in a thread of its own, which outlives main: the first asks the command to stop, within a run
+/// where its simulation can, the second ends the process at once.
+std::stop_token interruption() {
   sigset_t interrupts;
   sigemptyset(&interrupts);
   sigaddset(&interrupts, SIGINT);
   pthread_sigmask(SIG_BLOCK, &interrupts, nullptr);
-  auto asked = std::make_shared<std::atomic<bool>>(false);
-  std::thread([asked, interrupts] {
+  std::stop_source asked;
+  std::thread([asked, interrupts]() mutable {
     for (int signal = 0;;) {
       if (sigwait(&interrupts, &signal) != 0) { continue; }
-      if (asked->exchange(true)) { std::_Exit(static_cast<int>(ExitCode::interrupted)); }
+      if (!asked.request_stop()) { std::_Exit(static_cast<int>(ExitCode::interrupted)); }
       std::fputs("\nathanor: stopping after this step; Ctrl-C once more stops at once\n", stderr);
     }
   }).detach();
-  return [asked] { return asked->load(); };
+  return asked.get_token();
 }
 
 void write_out(std::string_view text) {
@@ -56,10 +55,12 @@ int main(int argc, char** argv) {
   const bool terminal = isatty(STDERR_FILENO) != 0;
   const bool shown = isatty(STDOUT_FILENO) != 0;
   const char* no_colour = std::getenv("NO_COLOR");
+  const std::stop_token stop = interruption();
   const Streams streams{.out = shown ? &write_to_terminal : &write_out,
                         .err = &write_err,
                         .progress = terminal,
                         .colour = terminal && (no_colour == nullptr || *no_colour == '\0'),
-                        .interrupted = interruption()};
+                        .interrupted = [&stop] { return stop.stop_requested(); },
+                        .stop = stop};
   return static_cast<int>(run_command_line({argv + 1, argv + argc}, streams));
 }

@@ -96,7 +96,9 @@ bool run_case(const Scenario& scenario, const Case& scenario_case, const RunOpti
                                    see(std::move(record));
                                  },
                              .interrupted = streams.interrupted};
-  return run(scenario, scenario_case, options, observer);
+  RunOptions stopped = options;
+  stopped.stop = streams.stop;
+  return run(scenario, scenario_case, stopped, observer);
 }
 
 Bill bill_of(const Case& scenario_case, const PriceList& published) {

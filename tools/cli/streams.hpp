@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -16,6 +17,7 @@ struct Streams {
   bool progress_lines = false;  ///< err is no terminal: progress is line after line, not one that is written over
   bool colour = false;          ///< err is a terminal and NO_COLOR is not set
   std::function<bool()> interrupted = [] { return false; };  ///< asked between runs: stop and print what there is
+  std::stop_token stop = {};                                 ///< the same, in the middle of a run
 };
 
 /// "athanor: text" and a line end. Here as below what moves a terminal's cursor or begins a line is escaped: names come

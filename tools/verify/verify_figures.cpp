@@ -16,8 +16,8 @@ namespace athanor {
 
 namespace {
 
-constexpr Column kMeasured{"", "measured", "", 14, Format::figure};
-constexpr Column kSimulated{"", "simulated", "", 14, Format::figure};
+constexpr Column kMeasured{"", "measured", "", 14, Format::word};
+constexpr Column kSimulated{"", "simulated", "", 14, Format::word};
 constexpr Column kRelative{"", "error", "(%)", 9, Format::signed_percent};
 constexpr Column kName{"", "figure", "", 0, Format::text, 2};
 
@@ -33,10 +33,17 @@ struct Comparison {
   double error() const { return simulated / measured - 1; }
 };
 
+/// Two decimals, and four digits of what is small: seconds to a first token, shares.
+std::string figure_text(double value) {
+  const double size = std::abs(value);
+  if (size > 0 && size < 10) { return fmt::format("{:#.4g}", value); }
+  return fmt::format("{:.{}f}", value, size < 1e10 ? 2 : 0);
+}
+
 std::string line_of(const Comparison& compared) {
   Record line;
-  line.put(kMeasured, compared.measured);
-  line.put(kSimulated, compared.simulated);
+  line.put(kMeasured, figure_text(compared.measured));
+  line.put(kSimulated, figure_text(compared.simulated));
   if (compared.has_error()) { line.put(kRelative, compared.error()); }
   line.put(kName, compared.figure);
   return figures_table().lines(line);
@@ -46,7 +53,7 @@ Comparison comparison_of(const MeasuredFigure& measured, const Case& of, const R
   if (!record.has(*measured.column)) {
     throw ScenarioError({"nothing-to-verify",
                          fmt::format("a run of '{}' has no '{}'", of.name, measured.column->key),
-                         {"", 0, 0, "/workload/measured"},
+                         {"", 0, 0, fmt::format("/{}/measured", of.experiment->subject())},
                          "leave it out, or simulate what it is a figure of"});
   }
   return {std::string(measured.column->key), measured.value, record.number(*measured.column)};

@@ -73,7 +73,12 @@ class ServingResolution {
 
   bool fit_replicas(Serving& serving) {
     const std::uint64_t endpoints = cluster_.endpoints.size();
-    if (!config_.replicas && (config_.tensor > endpoints || endpoints % config_.tensor != 0)) {
+    if (config_.tensor > endpoints) {
+      return problem("tensor", "too-many-ranks",
+                     fmt::format("a replica has {} GPUs, but the cluster has {} endpoints", config_.tensor, endpoints),
+                     fmt::format("make \"tensor\" at most {}, or use a larger cluster", endpoints));
+    }
+    if (!config_.replicas && endpoints % config_.tensor != 0) {
       return problem("tensor", "degrees-do-not-divide",
                      fmt::format("replicas of {} GPUs do not divide the {} endpoints of {}", config_.tensor, endpoints,
                                  cluster_.description),
@@ -127,6 +132,16 @@ class ServingResolution {
     return true;
   }
 
+  /// Whether the compute profile was fitted on other GPUs, or in other precisions.
+  bool is_extrapolated(const Serving& serving) const {
+    const GpuRates& gpu = serving.parts.gpu;
+    const ComputeProfile& compute = serving.parts.compute;
+    if (!gpu.as_preset) { return true; }
+    if (!compute.pooled) { return !compute.covers(gpu.preset, config_.precision); }
+    const auto pool = context_.pools.steps(context_.library);
+    return !pool || !pool->knows(compute_parts(gpu, config_.precision, config_.model.model));
+  }
+
   /// The least number of GPUs, doubled from what was asked for, on which weights leave room for a page.
   std::string advice(const Serving& serving) const {
     ServedModel served = serving.parts.served;
@@ -161,7 +176,9 @@ class ServingResolution {
                                                  : fmt::format("requests for {:g} s", seconds(config_.drawn.duration));
       serving.requests +=
           config_.drawn.between ? fmt::format(", {:g} a second", 1 / seconds(*config_.drawn.between)) : " at once";
-      return true;
+      const auto obstacle = obstacle_of(shortest(config_.drawn), serving.rules.engine);
+      return !obstacle || problem("requests", "request-too-long", "the shortest request, " + obstacle->message,
+                                  obstacle->hint + ", or ask for fewer tokens");
     }
     try {
       context_.files.note(config_.trace);
@@ -173,8 +190,8 @@ class ServingResolution {
       return false;
     }
     serving.requests = fmt::format("{} requests of {}", serving.recorded->size(), config_.trace);
-    const std::string too_long = longest_problem(*serving.recorded, serving.rules.engine);
-    return too_long.empty() || problem("file", "request-too-long", too_long, "share the model among more GPUs");
+    const auto obstacle = first_obstacle(*serving.recorded, serving.rules.engine);
+    return !obstacle || problem("file", "request-too-long", obstacle->message, obstacle->hint);
   }
 
   void note(Serving& serving) const {
@@ -193,6 +210,10 @@ class ServingResolution {
     notes.push_back(fmt::format(
         "kernels take what the compute profile {} says, which is of training: with few tokens it is extrapolated",
         serving.parts.compute.name));
+    if (is_extrapolated(serving)) {
+      notes.push_back(fmt::format("extrapolated: the compute profile {} was not fitted on {} of {}",
+                                  serving.parts.compute.name, name(config_.precision), serving.parts.gpu.name));
+    }
     if (served.tensor > 1 && serving.rules.replicas > 1) {
       notes.emplace_back("collectives are priced as if all replicas called them at the same time");
     }

@@ -8,6 +8,7 @@
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/scenario/resolve_serving.hpp"
 #include "models/experiments/serving.hpp"
+#include "models/experiments/serving_columns.hpp"
 #include "sim/wall_time.hpp"
 #include "topologies/cluster.hpp"
 
@@ -31,6 +32,10 @@ void visit_law(Fields& fields, TokenCount& law) {
   law.sigma = to_double(sigma);
   if (law.least > law.most) {
     fields.problem("least", "out-of-range", "the least number of tokens is above the most", "make it smaller");
+  } else if (law.mean < law.least || law.mean > law.most) {
+    fields.problem("mean", "out-of-range",
+                   fmt::format("the mean is not among the {} to {} tokens that are kept", law.least, law.most),
+                   "change it, or \"least\" and \"most\"");
   }
 }
 
@@ -103,12 +108,13 @@ void visit_batching(Fields& fields, EngineRules& rules) {
   fields.optional("reserve_output", rules.reserve_output,
                   "A request comes to run when there are pages for its whole output, too, so that none is preempted");
   fields.optional("page", rules.page, "Tokens of a page of the KV cache", {1, 4096});
-  if (rules.max_running > rules.max_batched_tokens) {
-    fields.problem("max_running", "out-of-range",
-                   fmt::format("{} requests have a token each in an iteration of at most {} tokens", rules.max_running,
-                               rules.max_batched_tokens),
-                   "make it smaller, or \"max_batched_tokens\" larger");
-  }
+  if (rules.max_running <= rules.max_batched_tokens) { return; }
+  const bool written = fields.has("max_running");
+  fields.problem(written ? "max_running" : "max_batched_tokens", "out-of-range",
+                 fmt::format("{} requests{} have a token each in an iteration of at most {} tokens", rules.max_running,
+                             written ? "" : ", the default of \"max_running\",", rules.max_batched_tokens),
+                 fmt::format("write \"max_running\": {} or less, or make \"max_batched_tokens\" larger",
+                             rules.max_batched_tokens));
 }
 
 Names<Precision> served_precisions() {
@@ -137,17 +143,37 @@ void read_hardware(Fields& fields, ReadingContext& context, ServingConfig& confi
   fields.optional("overhead", config.overhead, "Of each iteration: what the host takes while the GPU waits");
 }
 
+void read_limits(Fields& fields, ServingConfig& config) {
+  fields.optional_object("limits", "What a request may take to count for goodput", [&](Fields& inner) {
+    inner.optional("ttft", config.limits.ttft, "To its first token", {Time{1}});
+    inner.optional("tpot", config.limits.tpot, "For each further one, on average", {Time{1}});
+  });
+  if (fields.has("limits") && config.limits == ServingLimits{} && fields.ok()) {
+    fields.problem("limits", "no-effect", "it names no limit", R"(leave it out, or write "limits": {"ttft": "500ms"})");
+  }
+}
+
 void read_measured(Fields& fields, ServingConfig& config) {
   constexpr Ratio kLeast{1, 1'000'000'000};
   constexpr Ratio kMost{1'000'000'000'000, 1};
+  constexpr Ratio kWhole{1, 1};
   fields.optional_object("measured", "Figures that `athanor verify` holds results against", [&](Fields& inner) {
     for (const Column* column : ServingExperiment::measurable()) {
-      inner.optional(column->key, config.measured[column], "As results have it", {kLeast, kMost});
+      const bool share = column->format == Format::percent;
+      inner.optional(column->key, config.measured[column], "As results have it", {kLeast, share ? kWhole : kMost});
+    }
+    if (config.measured[&kWithinLimits] && config.limits == ServingLimits{}) {
+      inner.problem(kWithinLimits.key, "no-effect", "results have it where there are limits, and there are none",
+                    R"(write "limits", as in "limits": {"ttft": "500ms"})");
     }
   });
   fields.optional("max_error", config.max_error, "It fails above this |simulated / measured - 1|", {{0, 1}, {100, 1}});
   for (const auto& [column, value] : config.measured) {
     if (value) { return; }
+  }
+  if (fields.has("measured") && fields.ok()) {
+    return fields.problem("measured", "no-effect", "it names no figure",
+                          R"(leave it out, or write "measured": {"output_tokens_per_s": 5000})");
   }
   if (config.max_error) {
     fields.problem("max_error", "no-effect", "it is of figures that were measured, and none is named",
@@ -166,13 +192,12 @@ void visit(Fields& fields, ReadingContext& context, ServingConfig& config) {
   fields.optional_object("batching", config.rules.engine, "How a replica puts requests together", visit_batching);
   fields.optional("balance", config.rules.balance, "Which replica a request goes to",
                   {{"round_robin", Balance::round_robin}, {"least_load", Balance::least_load}});
-  fields.optional_object("limits", "What a request may take to count for goodput", [&](Fields& inner) {
-    inner.optional("ttft", config.limits.ttft, "To its first token", {Time{1}});
-    inner.optional("tpot", config.limits.tpot, "For each further one, on average", {Time{1}});
-  });
+  read_limits(fields, config);
   read_measured(fields, config);
   config.place = fields.place();
-  for (const char* key : {"model", "tensor", "replicas", "precision"}) { config.places[key] = fields.place(key); }
+  for (const char* key : {"model", "tensor", "replicas", "precision", "requests"}) {
+    config.places[key] = fields.place(key);
+  }
 }
 
 namespace {

@@ -66,3 +66,16 @@ TEST_CASE("what is no request is refused with its line") {
   CHECK(broken.place.line == 2);
   CHECK(problem_of("TIMESTAMP,ContextTokens,GeneratedTokens\nyesterday,1,1\n").code == "no-time");
 }
+
+TEST_CASE("what a request lacks is named, and what was found instead") {
+  const auto message = [](std::string_view text) { return problem_of(text).message; };
+  const std::string head = "arrival,prompt,output\n";
+  CHECK(message(head + "x,1,1\n") == "'arrival' is 'x': no time at which the request arrives");
+  CHECK(message(head + "0,1.5,1\n") == "'prompt' is '1.5': no whole number of 1 to 1000000000 tokens");
+  CHECK(message(head + "0,1\n") == "there is no 'output'");
+  CHECK(message("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46,1,-2\n") ==
+        "'GeneratedTokens' is '-2': no whole number of 0 to 1000000000 tokens");
+  CHECK(message("{\"timestamp\": 0, \"input_length\": 5}\n") == "there is no 'output_length'");
+  CHECK(message("{\"timestamp\": 0, \"input_length\": \"5\", \"output_length\": 5}\n") ==
+        "'input_length' is \"5\": no whole number of 1 to 1000000000 tokens");
+}

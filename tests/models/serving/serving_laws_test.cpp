@@ -89,10 +89,19 @@ TEST_CASE("goodput is the share of requests that keep every limit") {
   CHECK(within({.tpot = 2_s}) == 1);
   CHECK(within({.ttft = 1_s, .tpot = 1_s}) == 0);
   const ServingSummary summary = summary_of(run, requests, {}, {});
-  CHECK(summary.tpot.mean == 2);
+  CHECK(summary.tpot->mean == 2);
   CHECK(summary.latency.p50 == 2);
   CHECK(summary.latency.p99 == 5);
   CHECK(summary.output_per_s == doctest::Approx(4.0 / 15));
+}
+
+TEST_CASE("requests of one token have no time per output token") {
+  const ServedRequests requests{{Time::zero(), 10, 1}};
+  ServingRun run;
+  run.outcomes = {{Time::zero(), 2_s, 2_s, 0}};
+  run.replicas.resize(1);
+  run.end = 2_s;
+  CHECK_FALSE(summary_of(run, requests, {}, {}).tpot.has_value());
 }
 
 TEST_CASE("serving that is told to stop is interrupted") {
@@ -101,4 +110,19 @@ TEST_CASE("serving that is told to stop is interrupted") {
   ServingRules rules;
   rules.engine.pages = 100;
   CHECK_THROWS_AS(simulate_serving({{Time::zero(), 1, 1}}, rules, simple_law(), source.get_token()), Interrupted);
+}
+
+TEST_CASE("serving is interrupted between two iterations, also when no request arrives anymore") {
+  std::stop_source source;
+  IterationLaw law = simple_law();
+  int asked = 0;
+  law.of_tokens = [&](std::uint32_t /*tokens*/) {
+    if (++asked == 10) { source.request_stop(); }
+    return 1_ms;
+  };
+  ServingRules rules;
+  rules.engine = {.max_running = 1, .max_batched_tokens = 1, .pages = 100};
+  const ServedRequests requests(100, {Time::zero(), 10, 1});
+  CHECK_THROWS_AS(simulate_serving(requests, rules, law, source.get_token()), Interrupted);
+  CHECK(asked == 10);
 }

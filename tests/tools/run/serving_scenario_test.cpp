@@ -1,8 +1,11 @@
+#include <stop_token>
+
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
 #include "tests/json_text.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
+#include "tools/cli/run_command_line.hpp"
 
 using namespace athanor;
 
@@ -99,7 +102,7 @@ TEST_CASE("what cannot be served is refused, with what to do instead") {
   CHECK(code(serving(kOnce, "Qwen3-30B-A3B")) == "cannot-serve");
   CHECK(code(serving(kOnce, "DeepSeek-V3")) == "cannot-serve");
   CHECK(code(serving(kOnce + R"(, "replicas": 9)")) == "too-many-ranks");
-  CHECK(code(serving(kOnce + R"(, "tensor": 16)")) == "degrees-do-not-divide");
+  CHECK(code(serving(kOnce + R"(, "tensor": 16)")) == "too-many-ranks");
   CHECK(code(serving(kOnce + R"(, "precision": "fp8", "gpu": "A100-SXM-80GB")")) == "no-such-precision");
   CHECK(code(serving(kOnce + R"(, "pipeline": 2)")) == "unknown-key");
   CHECK(code(serving(kOnce + R"(, "max_error": 0.1)")) == "no-effect");
@@ -134,12 +137,92 @@ TEST_CASE("requests that are none are refused") {
   CHECK(code(R"("arrivals": "trace", "file": "bad.csv")") == "no-tokens");
   folder.write("long.csv", "arrival,prompt,output\n0,5000000,1\n");
   CHECK(code(R"("arrivals": "trace", "file": "long.csv")") == "request-too-long");
-  const std::string drawn =
-      serving(R"("requests": {"arrivals": "at_once", "count": 1, "prompt": 5000000, "output": 1})");
+  CHECK(code(R"("arrivals": "at_once", "count": 1, "prompt": 5000000, "output": 1)") == "request-too-long");
+  CHECK(code(R"("arrivals": "at_once", "count": 1, "output": 1,
+                "prompt": {"mean": 6000000, "least": 5000000, "most": 8000000})") == "request-too-long");
+  CHECK(code(R"("arrivals": "at_once", "count": 5, "output": 1, "prompt": {"mean": 5, "least": 9})") == "out-of-range");
+  CHECK(code(R"("arrivals": "at_once", "count": 5, "output": 1, "prompt": {"mean": 9, "most": 5})") == "out-of-range");
+  const std::string drawn = serving(
+      R"("requests": {"arrivals": "at_once", "count": 50, "prompt": {"mean": 500000, "sigma": 2}, "output": 1})");
   const Ran ran = athanor_run({"run", folder.write("drawn.json", drawn)});
   CHECK(ran.code == 1);
   CHECK(ran.err.find("the KV cache of a replica has pages for") != std::string::npos);
+  CHECK(ran.err.find("bound lengths by \"most\"") != std::string::npos);
   const std::string none =
       serving(R"("requests": {"arrivals": "poisson", "rate": 0.001, "duration": "1us", "prompt": 5, "output": 1})");
   CHECK(athanor_run({"run", folder.write("none.json", none)}).err.find("no request arrives") != std::string::npos);
+}
+
+TEST_CASE("hints of serving say what would be accepted") {
+  const Folder folder;
+  const auto hint = [&](const std::string& keys) { return problem_of(folder, serving(keys))["hint"]; };
+  const std::string at_most = "make \"tensor\" at most 8, or use a larger cluster";
+  CHECK(hint(kOnce + R"(, "tensor": 16)") == at_most);
+  CHECK(hint(kOnce + R"(, "tensor": 16, "replicas": 1)") == at_most);
+  CHECK(hint(kOnce + R"(, "tensor": 4, "replicas": 3)") == "write \"replicas\": 2, or use a larger cluster");
+  CHECK(hint(kOnce + R"(, "batching": {"max_running": 8, "max_batched_tokens": 50, "chunked_prefill": false})") ==
+        "write \"max_batched_tokens\": 119, or allow chunks (\"chunked_prefill\": true), or ask for fewer tokens");
+  const nlohmann::json running = problem_of(folder, serving(kOnce + R"(, "batching": {"max_batched_tokens": 50})"));
+  CHECK(running["message"] ==
+        "256 requests, the default of \"max_running\", have a token each in an iteration of at most 50 tokens");
+  CHECK(running["hint"] == "write \"max_running\": 50 or less, or make \"max_batched_tokens\" larger");
+}
+
+TEST_CASE("limits and figures that say nothing, or that no result can have, are refused") {
+  const Folder folder;
+  const auto code = [&](const std::string& keys) { return problem_of(folder, serving(kOnce + keys))["code"]; };
+  CHECK(code(R"(, "limits": {})") == "no-effect");
+  CHECK(code(R"(, "measured": {})") == "no-effect");
+  const nlohmann::json share = problem_of(folder, serving(kOnce + R"(, "measured": {"within_limits": 0.9})"));
+  CHECK(share["code"] == "no-effect");
+  CHECK(share["pointer"] == "/serving/measured/within_limits");
+  CHECK(code(R"(, "limits": {"ttft": "1s"}, "measured": {"within_limits": 1.5})") == "out-of-range");
+  const std::string good = serving(kOnce + R"(, "limits": {"ttft": "1s"}, "measured": {"within_limits": 1})");
+  CHECK(athanor_run({"verify", folder.write("good.json", good)}).code == 0);
+}
+
+TEST_CASE("requests of one token have no time per output token, and verifying one says so") {
+  const Folder folder;
+  const std::string one = R"("requests": {"arrivals": "at_once", "count": 8, "prompt": 100, "output": 1})";
+  CHECK_FALSE(result_of(folder, serving(one)).contains("tpot_s_mean"));
+  const std::string measured = serving(one + R"(, "measured": {"tpot_s_median": 0.01})");
+  const Ran ran = athanor_run({"verify", folder.write("one.json", measured)});
+  CHECK(ran.code == 3);
+  CHECK(ran.err.find("has no 'tpot_s_median'") != std::string::npos);
+  CHECK(ran.err.find("/serving/measured") != std::string::npos);
+}
+
+TEST_CASE("seconds to a first token are verified with their digits") {
+  const Folder folder;
+  const std::string text = serving(kOnce + R"(, "measured": {"ttft_s_median": 0.01234})");
+  const Ran ran = athanor_run({"verify", folder.write("first.json", text)});
+  CHECK(ran.out.find(" 0.01234 ") != std::string::npos);
+}
+
+TEST_CASE("a compute profile that was fitted on other GPUs is said to be extrapolated") {
+  const Folder folder;
+  const auto notes = [&](const std::string& keys) { return result_of(folder, serving(kOnce + keys))["notes"].dump(); };
+  const std::string told = "extrapolated: the compute profile llm-foundry-a100-bf16 was not fitted on bf16 of MI300X";
+  CHECK(notes(R"(, "gpu": "MI300X", "compute": "llm-foundry-a100-bf16")").find(told) != std::string::npos);
+  CHECK(notes("").find("extrapolated:") == std::string::npos);
+}
+
+TEST_CASE("serving that outlasts simulated time says what to change") {
+  const Folder folder;
+  const std::string text = serving(kOnce + R"(, "overhead": "1000000s")");
+  const Ran ran = athanor_run({"run", folder.write("slow.json", text)});
+  CHECK(ran.code == 1);
+  CHECK(ran.err.find("simulated time exceeds 106 days") != std::string::npos);
+  CHECK(ran.err.find("ask for fewer requests") != std::string::npos);
+}
+
+TEST_CASE("who asks a command to stop asks the simulation that is under way") {
+  const Folder folder;
+  std::stop_source source;
+  Streams streams{.out = [](std::string_view /*text*/) {}, .err = [&](std::string_view /*text*/) {}};
+  streams.stop = source.get_token();
+  const std::vector<std::string> words{"run", folder.write("once.json", serving(kOnce))};
+  CHECK(run_command_line(words, streams) == ExitCode::ok);
+  source.request_stop();
+  CHECK(run_command_line(words, streams) == ExitCode::interrupted);
 }
