@@ -21,8 +21,8 @@ struct RequestRules {
   std::uint64_t count = 0;           ///< so many; 0: as many as arrive in `duration`
   std::optional<Time> between = {};  ///< mean of the exponential time from one arrival to the next; none: all at 0
   Time duration = {};                ///< of arrivals, where there is no count
-  TokenCount prompt;
-  TokenCount output;
+  TokenCount prompt = {};
+  TokenCount output = {};
   bool operator==(const RequestRules&) const = default;
 };
 
