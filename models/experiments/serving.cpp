@@ -113,10 +113,9 @@ void put_summary(const ServingSummary& summary, Record& record) {
   record.put(kIterations, summary.iterations);
 }
 
-/// By what was measured of a request of one token (0.4 us), steps of one request (27 ns) and of 256 (3 us), and 512
-/// replicas among which the least loaded is looked for (80 ns each, most of it waiting for memory).
+/// By what was measured of a request of one token (0.4 us), and steps of one request (27 ns) and of 256 (3 us).
 double operations_of(const RequestMeans& means, const ServingEffort& effort) {
-  return means.count * 0.4 + effort.steps * 0.02 + effort.places * 0.012 + effort.loads * 0.08;
+  return means.count * 0.4 + effort.steps * 0.02 + effort.places * 0.012;
 }
 
 Record row_of(std::vector<Record> repetitions) {

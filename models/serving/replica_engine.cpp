@@ -44,17 +44,38 @@ std::uint64_t ReplicaEngine::outstanding(Time at) const {
   return running_.size() + waiting_.size() + (now_ > at ? ended_last_ : 0);
 }
 
-void ReplicaEngine::step(Time until) {
+Time ReplicaEngine::look_ahead(Time at) {
+  while (now_ < at && !is_idle()) {
+    if (stop_.stop_requested()) { throw Interrupted(); }
+    const Time end = now_ + plan().time;
+    if (end > at) { return end; }
+    carry_out(plan_->count, plan_->time);
+  }
+  return is_idle() && now_ <= at ? Time::max() : std::max(now_, at);
+}
+
+const ReplicaEngine::Plan& ReplicaEngine::plan() {
+  if (plan_) { return *plan_; }
   schedule();
-  const IterationLoad first = load();
-  std::int64_t count = longest_run();
-  if (count > 1 && time_of_run(first, count - 1, law_) >= until - now_) {
+  plan_ = Plan{load(), longest_run(), {}};
+  plan_->time = time_of_iterations(*plan_, plan_->count);
+  return *plan_;
+}
+
+Time ReplicaEngine::time_of_iterations(const Plan& plan, std::int64_t count) const {
+  return plan.count > 1 ? time_of_run(plan.first, count, law_) : time_of(plan.first, law_) + time_of_chunks();
+}
+
+void ReplicaEngine::step(Time until) {
+  const Plan& next = plan();
+  std::int64_t count = next.count;
+  if (count > 1 && time_of_iterations(next, count - 1) >= until - now_) {
     // The last iteration is the one that begins before `until` and does not end before it.
     std::int64_t low = 1;
     std::int64_t high = count - 1;
     while (low < high) {
       const std::int64_t middle = low + (high - low) / 2;
-      if (time_of_run(first, middle, law_) >= until - now_) {
+      if (time_of_iterations(next, middle) >= until - now_) {
         high = middle;
       } else {
         low = middle + 1;
@@ -62,8 +83,7 @@ void ReplicaEngine::step(Time until) {
     }
     count = low;
   }
-  const Time time = count > 1 ? time_of_run(first, count, law_) : time_of(first, law_) + time_of_chunks();
-  carry_out(first, count, time);
+  carry_out(count, time_of_iterations(next, count));
 }
 
 void ReplicaEngine::schedule() {
@@ -172,7 +192,9 @@ std::int64_t ReplicaEngine::most_by_pages(std::int64_t count) const {
   return low;
 }
 
-void ReplicaEngine::carry_out(const IterationLoad& load, std::int64_t count, Time time) {
+void ReplicaEngine::carry_out(std::int64_t count, Time time) {
+  const IterationLoad load = plan_->first;
+  plan_.reset();
   const auto iterations = static_cast<std::uint32_t>(count);
   now_ += time;
   ended_last_ = 0;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -56,7 +57,10 @@ class ReplicaEngine {
   /// Runs all iterations that begin before `until`. Throws Interrupted, between two of them, where `stop` was asked
   /// for.
   void advance(Time until);
-  /// Requests that arrived and have not finished at `at`. Requires advance(at) before.
+  /// Carries out what ends until `at`, and looks ahead: if nobody arrives, no request finishes before the time that is
+  /// returned; Time::max() where it has none. Not before `at`. Throws as advance().
+  Time look_ahead(Time at);
+  /// Requests that arrived and have not finished at `at`. Requires advance(at) or look_ahead(at) before.
   std::uint64_t outstanding(Time at) const;
 
   const EngineAccount& account() const { return account_; }
@@ -69,6 +73,13 @@ class ReplicaEngine {
     std::uint32_t granted = 0;   ///< in the iteration that is next
     std::uint64_t pages = 0;
   };
+  /// What runs next, if nobody arrives while it does: iterations one after the other, of which only the last may end a
+  /// request.
+  struct Plan {
+    IterationLoad first;
+    std::int64_t count = 1;
+    Time time;
+  };
   /// What waits: never run, or preempted.
   struct Waiting {
     std::uint32_t request = 0;
@@ -78,6 +89,9 @@ class ReplicaEngine {
   bool is_idle() const { return running_.empty() && waiting_.empty(); }
   std::uint64_t pages_of(std::uint64_t tokens) const { return (tokens + rules_.page - 1) / rules_.page; }
   std::uint32_t generated(const Running& each) const { return each.known - requests_[each.request].prompt; }
+  /// Requires that nobody arrives any more before the next iteration begins.
+  const Plan& plan();
+  Time time_of_iterations(const Plan& plan, std::int64_t count) const;
   void step(Time until);
   void schedule();
   bool schedule_running(std::uint32_t& budget);
@@ -90,7 +104,8 @@ class ReplicaEngine {
   /// How often the iteration that is next repeats, at most, with nothing else in it.
   std::int64_t longest_run() const;
   std::int64_t most_by_pages(std::int64_t count) const;
-  void carry_out(const IterationLoad& load, std::int64_t count, Time time);
+  /// So many iterations of the plan, which take so long together; then there is none.
+  void carry_out(std::int64_t count, Time time);
   void note(const IterationLoad& load, std::int64_t count, Time time);
 
   const EngineRules& rules_;
@@ -101,6 +116,7 @@ class ReplicaEngine {
   std::vector<Running> running_;  ///< in the order in which they came to run
   std::deque<Waiting> waiting_;
   std::uint64_t free_pages_;
+  std::optional<Plan> plan_;
   bool changed_ = false;  ///< somebody came to run, or was preempted, for the iteration that is next
   Time now_;
   std::uint64_t ended_last_ = 0;  ///< requests that finish at now_

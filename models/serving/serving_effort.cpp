@@ -28,7 +28,7 @@ class ReplicaEffort {
   double steps(double running) const {
     const double chunks = means_.prompt / rules_.engine.max_batched_tokens;
     double ends = requests_ * (chunks + 2 + 2 * preemptions());
-    if (means_.per_second > 0) { ends += rules_.balance == Balance::least_load ? means_.count : requests_; }
+    if (means_.per_second > 0) { ends += requests_; }
     return std::min(ends, requests_ * (chunks + (means_.output - 1) / running));
   }
 
@@ -86,7 +86,6 @@ ServingEffort effort_of(const RequestMeans& means, const ServingRules& rules, co
   ServingEffort effort;
   effort.steps = replica.steps(running) * rules.replicas;
   effort.places = effort.steps * running;
-  if (rules.balance == Balance::least_load) { effort.loads = means.count * rules.replicas; }
   return effort;
 }
 

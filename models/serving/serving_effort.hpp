@@ -21,13 +21,11 @@ RequestMeans means_of(const RequestRules& rules);
 struct ServingEffort {
   double steps = 0;   ///< iterations, or runs of them, that are computed at once
   double places = 0;  ///< of requests that are looked at in all steps
-  double loads = 0;   ///< replicas that are asked how much they have to do
 };
 
 /// Requests that run on a replica follow from what it has room for where all come at once, else from Little's law with
 /// the time of an iteration. A step ends where a request arrives, comes to run, has its prompt computed as far as the
-/// budget reaches, is preempted or finishes; with `least_load`, where any of any replica arrives. There are at most as
-/// many as iterations.
+/// budget reaches, is preempted or finishes. There are at most as many as iterations.
 ServingEffort effort_of(const RequestMeans& means, const ServingRules& rules, const IterationLaw& law);
 
 }  // namespace athanor

@@ -1,6 +1,10 @@
 #include "models/serving/simulate_serving.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
+#include <set>
+#include <utility>
 
 #include "sim/error.hpp"
 
@@ -8,37 +12,78 @@ namespace athanor {
 
 namespace {
 
-class Dispatch {
+/// Sends each request to the replica that has fewest. Replicas are looked at only when one of them may have finished a
+/// request, so that what they do in between is computed at once.
+class LeastLoaded {
  public:
-  Dispatch(const ServingRules& rules, std::vector<ReplicaEngine>& engines) : rules_(rules), engines_(engines) {}
+  LeastLoaded(const ServedRequests& requests, std::vector<ReplicaEngine>& engines)
+      : requests_(requests), engines_(engines), states_(engines.size()) {
+    for (std::uint32_t i = 0; i < engines.size(); ++i) { by_load_.insert({0, i}); }
+  }
 
-  ReplicaEngine& engine_for(Time arrival) {
-    switch (rules_.balance) {
-      case Balance::round_robin: return engines_[next_++ % engines_.size()];
-      case Balance::least_load: break;
-    }
-    ReplicaEngine* best = nullptr;
-    std::uint64_t least = UINT64_MAX;
-    for (ReplicaEngine& engine : engines_) {
-      engine.advance(arrival);
-      const std::uint64_t load = engine.outstanding(arrival);
-      if (load < least) { best = &engine; }
-      least = std::min(least, load);
-    }
-    return *best;
+  void send(std::uint32_t request) {
+    const Time now = requests_[request].arrival;
+    look_at_changed(now);
+    const std::uint32_t chosen = by_load_.begin()->second;
+    engines_[chosen].arrive(request);
+    look_at(chosen, now);
   }
 
  private:
-  const ServingRules& rules_;
+  struct State {
+    std::uint64_t load = 0;
+    Time changes = Time::max();  ///< not before
+  };
+
+  void look_at_changed(Time now) {
+    changed_.clear();
+    while (!changes_.empty() && changes_.top().first <= now) {
+      const auto [time, engine] = changes_.top();
+      changes_.pop();
+      if (states_[engine].changes == time) { changed_.push_back(engine); }
+    }
+    for (const std::uint32_t engine : changed_) { look_at(engine, now); }
+  }
+
+  void look_at(std::uint32_t engine, Time now) {
+    State& state = states_[engine];
+    const Time changes = engines_[engine].look_ahead(now);
+    const std::uint64_t load = engines_[engine].outstanding(now);
+    if (load != state.load) {
+      by_load_.erase({state.load, engine});
+      by_load_.insert({load, engine});
+    }
+    state = {load, changes};
+    if (changes < Time::max()) { changes_.push({changes, engine}); }
+  }
+
+  using Change = std::pair<Time, std::uint32_t>;
+
+  const ServedRequests& requests_;
   std::vector<ReplicaEngine>& engines_;
-  std::size_t next_ = 0;
+  std::vector<State> states_;
+  std::set<std::pair<std::uint64_t, std::uint32_t>> by_load_;
+  std::priority_queue<Change, std::vector<Change>, std::greater<>> changes_;  ///< those of before are passed over
+  std::vector<std::uint32_t> changed_;
 };
+
+void send_all(const ServedRequests& requests, const ServingRules& rules, std::vector<ReplicaEngine>& engines,
+              const std::stop_token& stop) {
+  constexpr std::uint32_t kBetweenStops = 1024;  // requests
+  LeastLoaded least_loaded(requests, engines);
+  for (std::uint32_t i = 0; i < requests.size(); ++i) {
+    if (i % kBetweenStops == 0 && stop.stop_requested()) { throw Interrupted(); }
+    switch (rules.balance) {
+      case Balance::round_robin: engines[i % engines.size()].arrive(i); break;
+      case Balance::least_load: least_loaded.send(i); break;
+    }
+  }
+}
 
 }  // namespace
 
 ServingRun simulate_serving(const ServedRequests& requests, const ServingRules& rules, const IterationLaw& law,
                             const std::stop_token& stop) {
-  constexpr std::uint32_t kBetweenStops = 1024;  // requests
   ServingRun run;
   run.outcomes.resize(requests.size());
   std::vector<ReplicaEngine> engines;
@@ -46,11 +91,7 @@ ServingRun simulate_serving(const ServedRequests& requests, const ServingRules& 
   for (std::uint32_t i = 0; i < rules.replicas; ++i) {
     engines.emplace_back(rules.engine, law, requests, run.outcomes, stop);
   }
-  Dispatch dispatch(rules, engines);
-  for (std::uint32_t i = 0; i < requests.size(); ++i) {
-    if (i % kBetweenStops == 0 && stop.stop_requested()) { throw Interrupted(); }
-    dispatch.engine_for(requests[i].arrival).arrive(i);
-  }
+  send_all(requests, rules, engines, stop);
   for (ReplicaEngine& engine : engines) {
     engine.advance(Time::max());
     run.replicas.push_back(engine.account());

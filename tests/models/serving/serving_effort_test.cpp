@@ -54,16 +54,6 @@ TEST_CASE("what runs at once follows from room where all come at once, and from 
   CHECK(some.places / some.steps < 2.2);
 }
 
-TEST_CASE("every replica is asked at every arrival where the least loaded is looked for") {
-  RequestRules drawn{.count = 10'000, .between = 1_ms, .prompt = {.mean = 100}, .output = {.mean = 200}};
-  ServingRules rules{16, Balance::round_robin, {.pages = 10'000}};
-  const ServingEffort turns = effort(drawn, rules);
-  CHECK(turns.loads == 0);
-  rules.balance = Balance::least_load;
-  CHECK(effort(drawn, rules).loads == 160'000);
-  CHECK(effort(drawn, rules).steps > turns.steps);
-}
-
 TEST_CASE("recorded requests have means") {
   const RequestMeans means = means_of(ServedRequests{{Time::zero(), 10, 1}, {1_s, 20, 3}, {2_s, 30, 5}});
   CHECK(means.count == 3);

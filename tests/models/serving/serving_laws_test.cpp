@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 
 #include <doctest/doctest.h>
@@ -5,6 +6,7 @@
 #include "models/serving/request_rules.hpp"
 #include "models/serving/serving_summary.hpp"
 #include "sim/error.hpp"
+#include "sim/random.hpp"
 #include "tests/models/serving/simple_law.hpp"
 
 using namespace athanor;
@@ -74,6 +76,50 @@ TEST_CASE("the least loaded replica gets the next request, and round robin takes
   rules.balance = Balance::least_load;
   const ServingRun least = simulate_serving(requests, rules, simple_law());
   for (std::size_t i = 1; i < requests.size(); ++i) { CHECK(least.outcomes[i].scheduled == requests[i].arrival); }
+}
+
+namespace {
+
+/// Every replica is run up to each arrival, and asked.
+std::vector<ServedOutcome> to_the_least_loaded(const ServedRequests& requests, const ServingRules& rules) {
+  const IterationLaw law = simple_law();
+  std::vector<ServedOutcome> outcomes(requests.size());
+  std::vector<ReplicaEngine> engines;
+  engines.reserve(rules.replicas);
+  for (std::uint32_t i = 0; i < rules.replicas; ++i) { engines.emplace_back(rules.engine, law, requests, outcomes); }
+  for (std::uint32_t i = 0; i < requests.size(); ++i) {
+    const Time now = requests[i].arrival;
+    for (ReplicaEngine& engine : engines) { engine.advance(now); }
+    std::min_element(engines.begin(), engines.end(), [&](const ReplicaEngine& a, const ReplicaEngine& b) {
+      return a.outstanding(now) < b.outstanding(now);
+    })->arrive(i);
+  }
+  for (ReplicaEngine& engine : engines) { engine.advance(Time::max()); }
+  return outcomes;
+}
+
+}  // namespace
+
+TEST_CASE("replicas that are looked at when they may have finished something do what they do when always looked at") {
+  RandomStream random(5, "least load");
+  for (int round = 0; round < 300; ++round) {
+    CAPTURE(round);
+    ServingRules rules{1 + static_cast<std::uint32_t>(random.below(5)), Balance::least_load, {}};
+    rules.engine.max_running = 1 + static_cast<std::uint32_t>(random.below(6));
+    rules.engine.max_batched_tokens = rules.engine.max_running + static_cast<std::uint32_t>(random.below(60));
+    rules.engine.page = 1 + static_cast<std::uint32_t>(random.below(20));
+    rules.engine.pages = 200 / rules.engine.page + 1 + random.below(20);
+    rules.engine.reserve_output = random.below(3) == 0;
+    ServedRequests requests;
+    Time now;
+    for (std::uint64_t left = 1 + random.below(60); left > 0; --left) {
+      now += 1_us * static_cast<std::int64_t>(random.below(3) == 0 ? 0 : random.below(60'000));
+      requests.push_back(
+          {now, 1 + static_cast<std::uint32_t>(random.below(100)), 1 + static_cast<std::uint32_t>(random.below(100))});
+    }
+    const ServingRun run = simulate_serving(requests, rules, simple_law());
+    CHECK(run.outcomes == to_the_least_loaded(requests, rules));
+  }
 }
 
 TEST_CASE("goodput is the share of requests that keep every limit") {
