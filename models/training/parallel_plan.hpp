@@ -107,7 +107,7 @@ struct ParallelPlan {
   std::uint32_t master_bytes = 4;    ///< of the optimizer's copy of a parameter: 4; 2: what bf16 lacks of fp32; 0: none
   std::uint32_t moment_bytes = 4;    ///< of each of Adam's two moments, of momentum
   OptimizerKind optimizer = OptimizerKind::adam;
-  Lora lora;                      ///< of rank 0: all parameters are trained
+  Lora lora = {};                 ///< of rank 0: all parameters are trained
   bool fp8_parameters = false;    ///< of layers are kept and gathered in fp8, where matrices are multiplied in it
   std::uint32_t prefetch = 1;     ///< layers that are gathered ahead (sharding parameters)
   std::uint32_t shard_calls = 1;  ///< in which a layer is gathered, and reduced (sharding gradients, parameters)
