@@ -15,11 +15,10 @@ using RankSets = std::vector<std::set<std::uint32_t>>;
 /// Workers of a communicator have places of a group each; where one calls for all, it has all of them.
 void add(const Workload::Communicator& communicator, RankSets& ranks) {
   for (const std::vector<std::uint32_t>& group : *communicator.groups) {
+    const bool of_each = communicator.workers.size() == group.size();
+    if (!of_each && communicator.workers.size() > 1) { continue; }
     for (std::size_t place = 0; place < group.size(); ++place) {
-      const std::size_t caller = communicator.workers.size() == group.size() ? place : 0;
-      if (communicator.workers.size() == 1 || communicator.workers.size() == group.size()) {
-        ranks[communicator.workers[caller]].insert(group[place]);
-      }
+      ranks[communicator.workers[of_each ? place : 0]].insert(group[place]);
     }
   }
 }
@@ -39,7 +38,9 @@ void add(const Workload::Channel& channel, RankSets& ranks) {
 
 std::vector<std::vector<std::uint32_t>> ranks_of_workers(const Workload& workload) {
   RankSets sets(workload.workers.size());
-  for (const Workload::Call& call : workload.calls) { add(workload.communicators[call.communicator], sets); }
+  std::set<std::uint32_t> called;
+  for (const Workload::Call& call : workload.calls) { called.insert(call.communicator); }
+  for (const std::uint32_t communicator : called) { add(workload.communicators[communicator], sets); }
   for (const Workload::Channel& channel : workload.channels) { add(channel, sets); }
   if (sets.size() == 1 && sets.front().empty()) { sets.front().insert(0); }
   std::vector<std::vector<std::uint32_t>> ranks;
