@@ -72,13 +72,22 @@ double units_at_once(const ParallelPlan& plan, std::size_t layers) {
   return ahead > 0 ? 1 + ahead : 1.0 / plan.shard_calls;
 }
 
-/// Gradients of all that the stage trains, once.
-double trained_bytes(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
-  double parameters = 0;
-  for (const std::uint32_t layer : stage.layers) { parameters += trained_share(model, plan, layer).total(); }
-  if (stage.embedding) { parameters += trained_embedding(model, plan).total(); }
-  if (stage.output) { parameters += trained_output(model, plan, !stage.embedding).total(); }
-  return stage.replicas * parameters * plan.gradient_bytes;
+/// What the stage trains, once: of its layers, and of embedding and output.
+struct TrainedOfStage {
+  ParameterShare layers;
+  ParameterShare ends;
+};
+
+TrainedOfStage trained_of(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
+  TrainedOfStage trained;
+  for (const std::uint32_t layer : stage.layers) { trained.layers += trained_share(model, plan, layer); }
+  if (stage.embedding) { trained.ends += trained_embedding(model, plan); }
+  if (stage.output) { trained.ends += trained_output(model, plan, !stage.embedding); }
+  return trained;
+}
+
+double gradient_bytes(const TrainedOfStage& trained, const ParallelPlan& plan, const StageLoad& stage) {
+  return stage.replicas * (trained.layers.total() + trained.ends.total()) * plan.gradient_bytes;
 }
 
 /// Units that are gathered while they compute, and gradients that wait to be scattered.
@@ -90,7 +99,8 @@ double gathered(const Transformer& model, const ParallelPlan& plan, const StageL
     case Sharding::none:
     case Sharding::optimizer: return 0;
     case Sharding::gradients:
-      return std::min(static_cast<double>(plan.bucket.count()), trained_bytes(model, plan, stage));
+      return std::min(static_cast<double>(plan.bucket.count()),
+                      gradient_bytes(trained_of(model, plan, stage), plan, stage));
     case Sharding::parameters:
       return unit.trained *
                  (units_at_once(plan, stage.layers.size()) * bytes.parameter + bytes.gradient / plan.shard_calls) +
@@ -194,25 +204,15 @@ OneProcessMemory of_process(const Transformer& model, const ParallelPlan& plan, 
 }
 
 void add_all_states(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage, MemoryUse& use) {
-  ParameterShare layers;
-  ParameterShare ends;
+  const TrainedOfStage trained = trained_of(model, plan, stage);
   FrozenBytes frozen;
-  for (const std::uint32_t layer : stage.layers) {
-    layers += trained_share(model, plan, layer);
-    frozen += frozen_bytes(model, plan, layer);
-  }
-  if (stage.embedding) {
-    ends += trained_embedding(model, plan);
-    frozen += frozen_ends(embedding_share(model, plan), plan);
-  }
-  if (stage.output) {
-    ends += trained_output(model, plan, !stage.embedding);
-    frozen += frozen_ends(output_share(model, plan, !stage.embedding), plan);
-  }
-  add_states(layers, stage.replicas, plan, true, use);
-  add_states(ends, stage.replicas, plan, false, use);
+  for (const std::uint32_t layer : stage.layers) { frozen += frozen_bytes(model, plan, layer); }
+  if (stage.embedding) { frozen += frozen_ends(embedding_share(model, plan), plan); }
+  if (stage.output) { frozen += frozen_ends(output_share(model, plan, !stage.embedding), plan); }
+  add_states(trained.layers, stage.replicas, plan, true, use);
+  add_states(trained.ends, stage.replicas, plan, false, use);
   add_frozen(frozen, stage.replicas, plan, use);
-  use.gradients += unreduced(plan, stage, layers) + unreduced(plan, stage, ends);
+  use.gradients += unreduced(plan, stage, trained.layers) + unreduced(plan, stage, trained.ends);
 }
 
 /// A whole transformer.
