@@ -69,10 +69,12 @@ EngineSites on_switches(const Cluster& cluster, std::uint32_t ranks, const TreeS
   return sites;
 }
 
-/// Why the ranks do not fill several nodes, of several ranks each; "": they do.
-std::string no_whole_nodes(const Cluster& cluster, std::uint32_t ranks) {
+/// Why the ranks do not fill several nodes; "": they do. NVSwitches have something to add up where a node has several;
+/// a rank that is alone in its node is the node's only head, as in a data-parallel group beside tensor-parallel ones.
+std::string no_whole_nodes(const Cluster& cluster, std::uint32_t ranks, Engine engine) {
   const std::uint32_t each = cluster.endpoints_per_node;
-  if (each < 2) { return "it needs nodes of at least two ranks, all alike"; }
+  if (each == 0) { return "it needs nodes of equally many ranks"; }
+  if (each < 2 && needs_nvswitches(engine)) { return "it needs nodes of at least two ranks, all alike"; }
   if (ranks % each == 0 && ranks / each > 1) { return ""; }
   return fmt::format("it needs at least two whole nodes of {} ranks, not {} ranks", each, ranks);
 }
@@ -109,7 +111,7 @@ std::vector<std::vector<VertexId>> heads_by_place(const Cluster& cluster, std::u
 
 EngineSites on_nodes(const Cluster& cluster, std::uint32_t ranks, Engine engine, const TreeSource& trees,
                      std::span<const std::uint32_t> heads) {
-  EngineSites sites{.refusal = no_whole_nodes(cluster, ranks)};
+  EngineSites sites{.refusal = no_whole_nodes(cluster, ranks, engine)};
   if (needs_nvswitches(engine) && !cluster.nvswitches_reduce) { sites.refusal = kOnlyPass; }
   if (sites.refusal.empty() && needs_nvswitches(engine)) { add_nvswitches(sites, cluster, ranks); }
   if (sites.refusal.empty() && engine != Engine::nvswitches) {

@@ -197,7 +197,8 @@ void CandidateBuilder::choose_groups() {
   const std::uint32_t ranks = parts_.collective.ranks;
   const std::uint32_t node = request_.cluster.endpoints_per_node;
   const bool whole_nodes = node > 1 && ranks > node && ranks % node == 0;
-  parts_.layout.group = request_.overrides.group.value_or(whole_nodes ? node : 0);
+  const bool by_node = whole_nodes || goes_by_nodes(algorithm_.engine);
+  parts_.layout.group = request_.overrides.group.value_or(by_node ? node : 0);
   const std::uint32_t places = parts_.layout.group == 0 ? ranks : parts_.layout.group;
   if (parts_.layout.orders && parts_.layout.orders->even.front().size() != places) { parts_.layout.orders = {}; }
   if (parts_.layout.group == 0) { return; }

@@ -11,6 +11,7 @@
 #include "tools/compare/difference.hpp"
 #include "tools/compare/load_input.hpp"
 #include "tools/compare/text.hpp"
+#include "tools/compare/what_if.hpp"
 
 namespace athanor {
 
@@ -92,22 +93,36 @@ std::string csv_of(const Comparison& comparison) {
 struct CompareOptions {
   CommonOptions common;
   ComparisonOptions comparison;
+  std::vector<std::string> with;
 };
 
-void visit(OptionFields& fields, CompareOptions& options) { visit(fields, options.comparison); }
+void visit(OptionFields& fields, CompareOptions& options) {
+  visit(fields, options.comparison);
+  fields.texts("with", "WHAT", options.with,
+               "the scenario as it is, and with this: engines in its switches (sharp_v3; with NCCL its CollNet), or "
+               "what --set takes, linked by ';'; repeatable");
+}
+
+/// None: interrupted.
+std::optional<std::vector<LoadedInput>> load_all(const CompareOptions& options, const Streams& streams) {
+  if (!options.with.empty()) { return load_with_changes(options.with, options.comparison, options.common, streams); }
+  std::vector<LoadedInput> inputs;
+  for (const std::string& path : options.common.arguments) {
+    std::optional<LoadedInput> loaded = load_input(path, options.comparison, options.common, streams);
+    if (!loaded) { return std::nullopt; }
+    inputs.push_back(std::move(*loaded));
+  }
+  return inputs;
+}
 
 ExitCode compare(const CompareOptions& options, const Streams& streams) {
   const OutputChoice output(options.common.json, options.comparison.scenario.csv, streams);
-  std::vector<LoadedInput> inputs;
+  const std::optional<std::vector<LoadedInput>> inputs = load_all(options, streams);
+  if (!inputs) { return ExitCode::interrupted; }
   std::vector<ComparedInput> sides;
-  for (const std::string& path : options.common.arguments) {
-    std::optional<LoadedInput> loaded = load_input(path, options.comparison, options.common, streams);
-    if (!loaded) { return ExitCode::interrupted; }
-    sides.push_back(loaded->input);
-    inputs.push_back(std::move(*loaded));
-  }
+  for (const LoadedInput& each : *inputs) { sides.push_back(each.input); }
   const Comparison result = compared(sides, options.comparison.request);
-  const std::vector<std::string> differing = first_differences(inputs, result);
+  const std::vector<std::string> differing = first_differences(*inputs, result);
   output.print(version_line() + comparison_text(result));
   for (const std::string& each : differing) { output.print("# differs: " + printable(each) + "\n"); }
   output.write_json([&] {
@@ -127,7 +142,9 @@ Command compare_command() {
           .arguments = "FILE...",
           .explanation =
               "Files are scenarios, which are simulated, results of --json, or sweeps. Of several files each is a\n"
-              "alternative; of one its cases, or what a sweep varies first.\n",
+              "alternative; of one its cases, or what a sweep varies first. --with asks what a change would bring: how "
+              "much\n"
+              "faster a step is with SHARP, say.\n",
           .example = "athanor compare scenarios/fabrics_1024.json --case \"fat tree\" --case rail-optimized",
           .least_arguments = 1,
           .most_arguments = SIZE_MAX,

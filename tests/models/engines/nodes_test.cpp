@@ -256,3 +256,16 @@ TEST_CASE("what goes by nodes needs several whole ones, NVSwitches and trees whe
   }
   CHECK(refusal(rails(2, 9), "collnet_chain").find("nodes of at most 8 ranks, not 9") != std::string::npos);
 }
+
+// A data-parallel group beside tensor-parallel ones has one GPU of each node: it goes up its tree and down again.
+TEST_CASE("a rank that is alone in its node is its only head, and NVSwitches have nothing to add up there") {
+  const Cluster cluster = rails(4, 1);
+  constexpr std::int64_t kElements = 1'000'000;
+  for (const std::string_view name : {"collnet_direct", "collnet_chain", "aggregation_tree"}) {
+    CAPTURE(name);
+    CHECK(run(cluster, name, kElements).time == message(to_switch(cluster), kElements, kNetwork) * 2);
+  }
+  for (const std::string_view name : {"nvls_tree", "nvls_sharp"}) {
+    CHECK(refusal(cluster, name).find("nodes of at least two ranks") != std::string::npos);
+  }
+}

@@ -284,6 +284,42 @@ TEST_CASE("athanor compare takes scenarios, results and sweeps") {
   CHECK(athanor_run({"compare", fast, folder.path("none.json")}).code == 4);
 }
 
+constexpr const char* kHosts = R"({
+  "name": "hosts", "profile": "ideal",
+  "cluster": {"nodes": 16, "fabric": {"kind": "star", "link": {"rate": "10GB/s", "latency": "500ns"}}},
+  "collective": {"kind": "all_reduce", "sizes": ["1MiB", "64MiB"]}})";
+
+TEST_CASE("compare --with tells what a change would bring: engines by name, anything else as --set has it") {
+  const Folder folder;
+  const std::string file = folder.write("hosts.json", kHosts);
+  const Ran engine = athanor_run({"compare", file, "--with", "ideal", "--json"});
+  REQUIRE_MESSAGE(engine.code == 0, engine.err);
+  CHECK(engine.json()["alternatives"] == nlohmann::json({"as it is", "with ideal"}));
+  const Ran by_hand = athanor_run({"compare", file, "--with", "/network/aggregation/engine=ideal", "--json"});
+  CHECK(by_hand.json()["mean_ratios"] == engine.json()["mean_ratios"]);
+  CHECK(engine.json()["mean_ratios"][1].get<double>() < 1);
+  const Ran linked = athanor_run(
+      {"compare", file, "--with", "/cluster/fabric/link/rate=20GB/s;/cluster/fabric/link/latency=250ns", "--json"});
+  CHECK(linked.json()["mean_ratios"][1].get<double>() == doctest::Approx(0.5).epsilon(0.01));
+  const Ran slip = athanor_run({"compare", file, "--with", "sharp3"});
+  CHECK(slip.code == 2);
+  CHECK(slip.says("'sharp3' is neither /POINTER=VALUE nor an engine in switches (did you mean 'sharp_v3'?)"));
+  const std::string results = folder.path("results.json");
+  REQUIRE(athanor_run({"run", file, "--json=" + results}).code == 0);
+  CHECK(athanor_run({"compare", results, "--with", "ideal"}).says("--with changes scenarios, and " + results));
+}
+
+TEST_CASE("compare --with an engine that NCCL drives turns its CollNet on") {
+  const Folder folder;
+  const std::string file = folder.write("nccl.json", R"({
+    "name": "nccl", "profile": "nccl-h100-nvswitch",
+    "cluster": {"node": "DGX-H100", "nodes": 4, "fabric": {"kind": "rail_optimized", "switch": "QM9700"}},
+    "collective": {"kind": "all_reduce", "sizes": ["256MiB"]}})");
+  const Ran ran = athanor_run({"compare", file, "--with", "sharp_v3", "--json"});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  CHECK(ran.json()["mean_ratios"][1].get<double>() < 0.95);
+}
+
 }  // namespace
 
 }  // namespace athanor
