@@ -6,11 +6,14 @@
 #include "models/experiments/scenario/trace_section.hpp"
 #include "models/experiments/training.hpp"
 #include "models/traces/chakra/write_chakra.hpp"
+#include "models/traces/goal/write_goal.hpp"
+#include "models/traces/layers/write_layers.hpp"
 #include "models/traces/own/trace_json.hpp"
 #include "models/traces/read_trace.hpp"
 #include "sim/config/json_value.hpp"
 #include "sim/error.hpp"
 #include "sim/file.hpp"
+#include "sim/output_file.hpp"
 #include "sim/words.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/output.hpp"
@@ -22,13 +25,17 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kTraceOptions{"format", "output", "case", "set"};
 
-enum class TraceWriter : std::uint8_t { athanor, chakra };
+enum class TraceWriter : std::uint8_t { athanor, chakra, goal, astra, simai };
 
 TraceWriter writer_of(const ExportOptions& options) {
   const std::string wanted = options.format.value_or("athanor");
   if (wanted == "athanor") { return TraceWriter::athanor; }
+  if (wanted == "goal") { return TraceWriter::goal; }
+  if (wanted == "astra") { return TraceWriter::astra; }
+  if (wanted == "simai") { return TraceWriter::simai; }
   if (wanted != "chakra") {
-    throw UsageError(fmt::format("export trace: there is no format '{}'; choose athanor or chakra", wanted));
+    throw UsageError(
+        fmt::format("export trace: there is no format '{}'; choose athanor, chakra, goal, astra or simai", wanted));
   }
   if (!options.output || options.output->empty()) {
     throw UsageError("export trace: --format chakra writes a file for each rank; say -o PREFIX, as in -o out/llama");
@@ -45,7 +52,7 @@ TraceWriter writer_of(const ExportOptions& options) {
 void check_trace_options(const ExportOptions& options) {
   allow_only(options.common, "export trace", kTraceOptions,
              "is none of its options; keys of \"trace\" are set by --set");
-  if (options.common.json) { throw UsageError("export trace: the trace is JSON already; leave out --json"); }
+  if (options.common.json) { throw UsageError("export trace: the trace is what is written; leave out --json"); }
 }
 
 /// What is written, and what was said of it.
@@ -119,6 +126,40 @@ void tell_what(const Exported& exported, const ExportOptions& options, const Str
   for (const std::string& note : exported.notes) { tell(streams, "note: " + note); }
 }
 
+void write_own(const Exported& exported, const std::string& path, const Streams& streams) {
+  std::string text;
+  write_trace_json(exported.workload, [&](std::string_view part) { text += part; });
+  write_to(path, streams, text);
+}
+
+void add_notes(Exported& exported, const std::vector<std::string>& notes) {
+  exported.notes.insert(exported.notes.end(), notes.begin(), notes.end());
+}
+
+void write_as_chakra(Exported& exported, const std::string& prefix) {
+  const ChakraExport written = write_chakra(exported.workload, prefix);
+  exported.what += fmt::format(", {} files of {} nodes", written.ranks, written.nodes);
+  add_notes(exported, written.notes);
+}
+
+/// Collectives become messages, so that the text may be large: it goes to the file as it is made.
+void write_as_goal(Exported& exported, const std::string& path, const Streams& streams) {
+  std::optional<OutputFile> file;
+  if (!path.empty()) { file.emplace(path); }
+  const GoalTraceExport written = write_goal(
+      exported.workload, [&](std::string_view text) { file ? file->write(text) : streams.out(std::string(text)); });
+  if (file) { file->finish(); }
+  exported.what += fmt::format(", GOAL of {} operations and {} messages", written.operations, written.messages);
+  add_notes(exported, written.notes);
+}
+
+void write_as_layers(Exported& exported, LayerFormat format, const std::string& path, const Streams& streams) {
+  const LayerExport written = write_layers(exported.workload, format);
+  write_to(path, streams, written.text);
+  exported.what += fmt::format(", {} layers", written.layers);
+  add_notes(exported, written.notes);
+}
+
 }  // namespace
 
 ExitCode export_trace(const ExportOptions& options, const Streams& streams) {
@@ -128,16 +169,14 @@ ExitCode export_trace(const ExportOptions& options, const Streams& streams) {
   check_trace_options(options);
   const TraceWriter writer = writer_of(options);
   const std::string path = options.destination();
-  if (writer == TraceWriter::athanor && !path.empty()) { check_writable(path); }
+  if (writer != TraceWriter::chakra && !path.empty()) { check_writable(path); }
   Exported exported = is_scenario(options.common.arguments[1]) ? from_scenario(options) : from_trace(options);
-  if (writer == TraceWriter::chakra) {
-    const ChakraExport written = write_chakra(exported.workload, path);
-    exported.what += fmt::format(", {} files of {} nodes", written.ranks, written.nodes);
-    exported.notes.insert(exported.notes.end(), written.notes.begin(), written.notes.end());
-  } else {
-    std::string text;
-    write_trace_json(exported.workload, [&](std::string_view part) { text += part; });
-    write_to(path, streams, text);
+  switch (writer) {
+    case TraceWriter::athanor: write_own(exported, path, streams); break;
+    case TraceWriter::chakra: write_as_chakra(exported, path); break;
+    case TraceWriter::goal: write_as_goal(exported, path, streams); break;
+    case TraceWriter::astra: write_as_layers(exported, LayerFormat::astra, path, streams); break;
+    case TraceWriter::simai: write_as_layers(exported, LayerFormat::simai, path, streams); break;
   }
   tell_what(exported, options, streams);
   return ExitCode::ok;

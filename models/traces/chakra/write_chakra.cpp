@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "models/traces/chakra/node.hpp"
+#include "models/traces/channel_peers.hpp"
 #include "models/traces/workload_draft.hpp"
 #include "models/workload/ranks_of_workers.hpp"
 #include "sim/check.hpp"
@@ -84,31 +85,6 @@ class ProcessGroups {
   std::vector<const std::vector<std::uint32_t>*> groups_;
 };
 
-/// Whom each rank sends to over a channel, and receives from.
-class Peers {
- public:
-  explicit Peers(const Workload& workload) {
-    for (const Workload::Channel& channel : workload.channels) {
-      auto& ends = ends_.emplace_back();
-      for (const std::vector<std::uint32_t>& pair : *channel.pairs) {
-        const bool first = ends.receiver.emplace(pair.front(), pair.back()).second;
-        if (first && ends.sender.emplace(pair.back(), pair.front()).second) { continue; }
-        throw SimulationError("not-in-chakra", channel.name + ": a rank sends to several, or receives from several");
-      }
-    }
-  }
-
-  std::uint32_t receiver(std::uint32_t channel, std::uint32_t rank) const { return ends_[channel].receiver.at(rank); }
-  std::uint32_t sender(std::uint32_t channel, std::uint32_t rank) const { return ends_[channel].sender.at(rank); }
-
- private:
-  struct Ends {
-    std::unordered_map<std::uint32_t, std::uint32_t> receiver;
-    std::unordered_map<std::uint32_t, std::uint32_t> sender;
-  };
-  std::vector<Ends> ends_;  ///< by channel
-};
-
 /// Readers keep messages between two ranks in one order, that of each rank's file: where they are sent in another order
 /// than received, as those of several chunks of a stage may be, both would wait for ever.
 void check_orders(const Workload& workload) {
@@ -181,7 +157,7 @@ class ComputeResources {
 class RankFile {
  public:
   RankFile(const Workload& workload, const Workload::Worker& worker, std::uint32_t rank, const ProcessGroups& groups,
-           const Peers& peers, TraceNotes& notes)
+           const ChannelPeers& peers, TraceNotes& notes)
       : workload_(workload),
         worker_(worker),
         rank_(rank),
@@ -284,7 +260,7 @@ class RankFile {
   const Workload::Worker& worker_;
   std::uint32_t rank_;
   const ProcessGroups& groups_;
-  const Peers& peers_;
+  const ChannelPeers& peers_;
   TraceNotes& notes_;
   ComputeResources resources_;
   std::vector<Time> left_;                          ///< by stream, of times that are no whole microseconds
@@ -300,7 +276,7 @@ ChakraExport write_chakra(const Workload& workload, const std::string& prefix) {
   check_no_more(prefix, all);
   check_orders(workload);
   const ProcessGroups groups(workload);
-  const Peers peers(workload);
+  const ChannelPeers peers(workload);
   TraceNotes notes;
   ChakraExport result;
   for (std::size_t w = 0; w < ranks.size(); ++w) {

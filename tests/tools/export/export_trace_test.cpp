@@ -1,6 +1,8 @@
 #include <string>
+#include <utility>
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include "models/traces/chakra/node.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
@@ -104,6 +106,91 @@ TEST_CASE("what traces of Chakra cannot say is refused, and older files of more 
   CHECK(athanor_run({"export", "trace", one, "--case", "a"}).says("has no \"cases\"; leave it out"));
 }
 
+namespace {
+
+/// Of a node whose collectives cost no software, so that rings take what their messages take.
+constexpr const char* kIdealNode = R"({"cluster": {"node": "DGX-A100", "nodes": 1}, "profile": "ideal", )";
+
+std::string ideal_step(const std::string& parallel, const std::string& model = R"("MPT-1B")") {
+  return kIdealNode + fmt::format(R"("training": {{"model": {}, "global_batch": 8, "sequence": 2048,
+      "compute": {{"overhead": "4us"}}, "parallel": {{{}}}}}}})",
+                                  model, parallel);
+}
+
+/// The step's time, and that of the trace which is written of it in this format, in seconds. `keys`: more of "trace".
+struct ThereAndBack {
+  double step = 0;
+  double trace = 0;
+};
+
+ThereAndBack there_and_back(const std::string& scenario, const char* format, const std::string& keys = "") {
+  const Folder folder;
+  const std::string file = folder.path(std::string("step.") + format);
+  const Ran ran = athanor_run({"export", "trace", folder.write("s.json", scenario), "--format", format, "-o", file});
+  REQUIRE_MESSAGE(ran.code == 0, ran.err);
+  const std::string trace = kIdealNode + fmt::format(R"("trace": {{"files": "{}"{}}}}})", file, keys);
+  return {result_of(folder, scenario)["step_time_s"].get<double>(),
+          result_of(folder, trace)["step_time_s"].get<double>()};
+}
+
+std::string export_refusal(const std::string& scenario, const char* format) {
+  const Folder folder;
+  const Ran ran = athanor_run({"export", "trace", folder.write("s.json", scenario), "--format", format});
+  return ran.code == 0 ? "" : ran.err;
+}
+
+}  // namespace
+
+// Rings of messages over an ideal node are what the calls of the step are; what is left are whole nanoseconds.
+TEST_CASE("GOAL has every message of the step, and takes as long when it is read back") {
+  for (const char* parallel :
+       {R"("tensor": 4, "data": 2)", R"("data": 8, "sharding": "parameters")", R"("context": 4, "data": 2)",
+        R"("data": 4, "pipeline": 2, "schedule": "zb_v")", R"("tensor": 2, "pipeline": 2, "data": 2)",
+        R"("data": 4, "pipeline": 2, "schedule": "interleaved", "virtual_stages": 2)"}) {
+    CAPTURE(parallel);
+    const ThereAndBack times = there_and_back(ideal_step(parallel), "goal");
+    CHECK(times.trace == doctest::Approx(times.step).epsilon(1e-7));
+  }
+  const Folder folder;
+  const std::string one = folder.write("s.json", ideal_step(R"("data": 8)"));
+  CHECK(athanor_run({"export", "trace", one, "--format", "goal", "-o", folder.path("a.goal")})
+            .says("calls are written as messages: all_reduce by ring"));
+}
+
+TEST_CASE("texts of layers say what all ranks do alike, and take as long when they are read back") {
+  const auto astra = [](const std::string& parallel, int tensor) {
+    return there_and_back(ideal_step(parallel), "astra",
+                          fmt::format(R"(, "unit": "1ns", "ranks": 8, "model_ranks": {})", tensor));
+  };
+  for (const auto& [parallel, tensor] : {std::pair{R"("data": 8)", 1},
+                                         {R"("tensor": 8)", 8},
+                                         {R"("tensor": 2, "data": 4, "overlap_gradients": true)", 2}}) {
+    CAPTURE(parallel);
+    const ThereAndBack times = astra(parallel, tensor);
+    CHECK(times.trace == doctest::Approx(times.step).epsilon(1e-7));
+  }
+  const ThereAndBack data = there_and_back(ideal_step(R"("data": 8)"), "simai");
+  CHECK(data.trace == doctest::Approx(data.step).epsilon(1e-7));
+  // SimAI waits for calls of input gradients beside which Megatron computes those of weights.
+  const ThereAndBack tensor = there_and_back(ideal_step(R"("tensor": 2, "data": 4)"), "simai");
+  CHECK(tensor.trace > tensor.step);
+  CHECK(tensor.trace < 1.05 * tensor.step);
+  const ThereAndBack experts =
+      there_and_back(ideal_step(R"("data": 8, "expert": 4)", R"({"preset": "Mixtral-8x7B", "layers": 2})"), "simai");
+  CHECK(experts.trace == doctest::Approx(experts.step).epsilon(0.005));
+}
+
+TEST_CASE("what a text of layers cannot say is refused") {
+  const auto holds = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  CHECK(holds(export_refusal(ideal_step(R"("data": 4, "pipeline": 2)"), "simai"), "here are 2 that differ"));
+  CHECK(holds(export_refusal(ideal_step(R"("data": 8, "sharding": "parameters")"), "astra"),
+              "waits for a call of data-parallel ranks"));
+  CHECK(holds(export_refusal(ideal_step(R"("context": 8)"), "astra"), "have no all_gather of"));
+  CHECK(holds(
+      export_refusal(ideal_step(R"("data": 8, "expert": 4)", R"({"preset": "Mixtral-8x7B", "layers": 2})"), "astra"),
+      "has no groups of experts"));
+}
+
 TEST_CASE("numbers of 4 bits are written so that they are read again") {
   const Folder folder;
   const std::string scenario = folder.write("s.json", R"({"cluster": {"node": "DGX-A100", "nodes": 1}, "training": {
@@ -125,7 +212,7 @@ TEST_CASE("what cannot be written of a scenario is refused") {
       "c.json",
       R"({"cluster": {"node": "DGX-A100", "nodes": 1}, "collective": {"kind": "all_reduce", "sizes": "1MiB"}})");
   CHECK(athanor_run({"export", "trace", one, "--format", "chakra"}).says("say -o PREFIX"));
-  CHECK(athanor_run({"export", "trace", one, "--format", "goal"}).says("choose athanor or chakra"));
+  CHECK(athanor_run({"export", "trace", one, "--format", "goul"}).says("choose athanor, chakra, goal, astra or simai"));
   CHECK(athanor_run({"export", "trace", two}).says("choose by --case: 'a', 'b'"));
   CHECK(athanor_run({"export", "trace", two, "--case", "b", "-q"}).code == 0);
   CHECK(athanor_run({"export", "trace", other}).says("this is neither"));
