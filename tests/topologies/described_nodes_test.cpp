@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include "tests/topologies/route_laws.hpp"
 #include "tests/topologies/scenario_rig.hpp"
@@ -35,6 +36,9 @@ TEST_CASE("links of the other makers' presets add up to what their sources say")
   }
   CHECK(link("TPU-v5p-host", 0, 1) == 100_GBps);
   CHECK(link("TPU-v6e-host", 0, 7) == 100_GBps);
+  CHECK(link("HLS-Gaudi2", 0, 7) == Bandwidth{37'500'000'000});
+  CHECK(link("AWS-trn2", 0, 3) == 128_GBps);
+  CHECK(link("AWS-trn2", 0, 15) == 128_GBps);
   CHECK(link("Atlas-800T-A2", 0, 7) == 28_GBps);
   CHECK(link("CloudMatrix384-node", 0, 7) == 392_GBps);
   CHECK(link("CloudMatrix384", 0, 383) == 392_GBps);
@@ -54,6 +58,7 @@ TEST_CASE("ports on the die of a card are one link away from it, and take all th
   };
   const std::string star = R"({"kind": "star", "link": {"rate": "800Gb/s", "latency": "1us"}})";
   CHECK(least("HLS-Gaudi3", star) == 75_GBps);
+  CHECK(least("HLS-Gaudi2", star) == Bandwidth{37'500'000'000});
   CHECK(least("Frontier-MI250X", star) == 25_GBps);
   CHECK(least("Atlas-800T-A2", star) == 25_GBps);
   CHECK(least("CloudMatrix384-node", star) == 50_GBps);
@@ -74,6 +79,25 @@ TEST_CASE("a cube of TPU v5p is 64 chips, each with six links to its neighbours"
     between += fabric.link(LinkId{l}).kind == LinkKind::network && leaves ? 1 : 0;
   }
   CHECK(between == 64 * 6);
+}
+
+TEST_CASE("chips of a twisted slice of TPU v4 are nearer to each other") {
+  const auto links = [](const char* dimensions, std::uint32_t chips, const char* twists) {
+    const Cluster slice =
+        good(fmt::format(R"({{"cluster": {{"node": "TPU-v4-chip", "nodes": {}, "fabric": {{"kind": "torus",
+      "dimensions": {}, {} "link": {{"rate": "50GB/s", "latency": "100ns"}}}}}}}})",
+                         chips, dimensions, twists));
+    std::uint64_t all = 0;  // links between chips on the ways of all pairs
+    std::vector<LinkId> path;
+    for (std::uint32_t to = 1; to < chips; ++to) {
+      path.clear();
+      slice.router->route({.from = slice.endpoints[0], .to = slice.endpoints[to]}, path);
+      all += path.size();
+    }
+    return all;
+  };
+  CHECK(links("[4, 4, 8]", 128, R"("twists": "tpu_v4",)") < links("[4, 4, 8]", 128, ""));
+  CHECK(links("[4, 8, 8]", 256, R"("twists": "tpu_v4",)") < links("[4, 8, 8]", 256, ""));
 }
 
 TEST_CASE("GPUs go straight to the NICs of their group where a node has \"nic_link\", and over PCIe elsewhere") {

@@ -301,7 +301,8 @@ TEST_CASE("a node says what its CPUs and GPUs call themselves, and may say it ot
 }
 
 TEST_CASE("presets of GPUs from NVIDIA have a compute capability, those from AMD an architecture, all others neither") {
-  const std::set<std::string> of_others{"Ascend-910B", "Ascend-910C", "Gaudi-3", "TPU-v5p", "TPU-v6e"};
+  const std::set<std::string> of_others{"Ascend-910B", "Ascend-910C", "Gaudi-2", "Gaudi-3", "Trainium2",
+                                        "TPU-v4",      "TPU-v5e",     "TPU-v5p", "TPU-v6e"};
   for (const auto& [name, gpu] : presets().gpus) {
     CAPTURE(name);
     const int said = (gpu.compute_capability ? 1 : 0) + (gpu.architecture.empty() ? 0 : 1);

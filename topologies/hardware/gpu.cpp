@@ -48,7 +48,7 @@ void read_tflops(Fields& fields, std::map<std::string, Ratio>& tflops) {
 }
 
 const std::vector<std::string>& vendors() {
-  static const std::vector<std::string> kVendors{"NVIDIA", "AMD", "Intel", "Huawei", "Google", "other"};
+  static const std::vector<std::string> kVendors{"NVIDIA", "AMD", "Intel", "Huawei", "Google", "Amazon", "other"};
   return kVendors;
 }
 
