@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "algorithms/proof/replay.hpp"
+#include "algorithms/proof/round_clock.hpp"
 #include "algorithms/proof/symbolic.hpp"
 #include "algorithms/proof/wiring.hpp"
 #include "sim/check.hpp"
@@ -60,7 +61,7 @@ std::vector<Carried> runs_of(const std::vector<Composition>& values) {
 class Tracing final : public Symbolic<Composition> {
  public:
   Tracing(const Schedule& schedule, const Wiring& wiring)
-      : Symbolic(schedule, wiring), ends_(wiring.lanes.size()), waiting_(wiring.receivers.size()) {
+      : Symbolic(schedule, wiring), clock_(wiring), waiting_(wiring.receivers.size()) {
     part_.resize(wiring.lanes.size());
     std::iota(part_.begin(), part_.end(), 0U);
     for (std::size_t i = 0; i < wiring.senders.size(); ++i) { join(wiring.senders[i], wiring.receivers[i]); }
@@ -68,8 +69,8 @@ class Tracing final : public Symbolic<Composition> {
 
   void on_primitive(const Execution& execution) override {
     Symbolic::on_primitive(execution);
-    const std::uint32_t round = begin(execution) + (execution.sent.empty() ? 0 : 1);
-    ends_[execution.lane].push_back(round);
+    const std::uint32_t round = clock_.round_of(execution);
+    take(execution);
     rounds_.rounds = std::max(rounds_.rounds, round);
     const bool empty = execution.primitive.count == Elements::zero();
     const auto carries = empty || execution.sent.empty() ? std::vector<Carried>{} : runs_of(value());
@@ -96,23 +97,17 @@ class Tracing final : public Symbolic<Composition> {
  private:
   AgentId agent(std::uint32_t lane) const { return wiring().lanes[lane].agent; }
 
-  /// When all that a primitive needs is there: the lane, what it waits for, and its messages, which it takes.
-  std::uint32_t begin(const Execution& execution) {
+  /// The messages of a primitive, and what it waits for.
+  void take(const Execution& execution) {
     const Primitive& primitive = execution.primitive;
-    std::uint32_t time = ends_[execution.lane].empty() ? 0 : ends_[execution.lane].back();
     if (primitive.wait && primitive.wait->ended > 0) {
-      const std::uint32_t other = wiring().index(agent(execution.lane), primitive.wait->lane);
-      time = std::max(time, ends_[other][primitive.wait->ended - 1]);
-      join(execution.lane, other);
+      join(execution.lane, wiring().index(agent(execution.lane), primitive.wait->lane));
     }
     for (std::uint32_t i = 0; i < primitive.receives.count; ++i) {
       std::deque<std::size_t>& arrived = waiting_[execution.first_received + i];
-      RoundMessage& message = rounds_.messages[arrived.front()];
+      rounds_.messages[arrived.front()].added = primitive.inputs() > 1;
       arrived.pop_front();
-      message.added = primitive.inputs() > 1;
-      time = std::max(time, message.round);
     }
-    return time;
   }
 
   std::uint32_t root(std::uint32_t lane) {
@@ -126,7 +121,7 @@ class Tracing final : public Symbolic<Composition> {
   }
 
   Rounds rounds_;
-  std::vector<std::vector<std::uint32_t>> ends_;  ///< round in which each primitive of each lane ended
+  RoundClock clock_;
   std::vector<std::deque<std::size_t>> waiting_;  ///< messages on each connection
   std::vector<std::uint32_t> part_;
 };

@@ -28,6 +28,7 @@ COMMANDS = [
     ["run", "TRAFFIC", "--set", "/seeds=2"],
     ["run", "scenarios/in_network/atp_sharing.json"],
     ["run", "scenarios/training/parameter_server.json", "--case", "one server", "--set", "/seeds=2"],
+    ["run", "scenarios/circuits.json"],
     ["run", "scenarios/replay.json"],
     ["run", "scenarios/jobs/llama3_interruptions.json", "--set", "/seeds=2"],
     ["run", "scenarios/jobs/coordl_caches.json", "--case", "MinIO"],

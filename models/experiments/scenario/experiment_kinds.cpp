@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "models/experiments/circuits.hpp"
 #include "models/experiments/collective.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/parameter_server.hpp"
+#include "models/experiments/scenario/circuits_section.hpp"
 #include "models/experiments/scenario/collective_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/scenario/serving_section.hpp"
@@ -35,6 +37,8 @@ std::span<const ExperimentKind> experiment_kinds() {
                      &workload_reader, &SharedClusterExperiment::figures},
       ExperimentKind{"serving", "What is simulated in place of a collective: a model that answers requests",
                      &serving_reader, &ServingExperiment::figures},
+      ExperimentKind{"circuits", "What is simulated in place of a collective: one over optical circuit switches",
+                     &circuits_reader, &CircuitsExperiment::figures},
   };
   return kKinds;
 }
