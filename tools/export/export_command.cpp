@@ -218,10 +218,10 @@ ExitCode export_anything(const ExportOptions& options, const Streams& streams) {
 }  // namespace
 
 void visit(OptionFields& fields, ExportOptions& options) {
-  fields.text(
-      "format", "FORMAT", options.format,
-      "schedule: msccl (XML for MSCCL and RCCL), goal (LogGOPSim, ATLAHS) or htsim (.cm); fabric: graphml, "
-      "simgrid, htsim (.topo), dot or json; trace: athanor (absent), chakra, goal, astra or simai; sweep: csv (absent), json or jsonl");
+  fields.text("format", "FORMAT", options.format,
+              "schedule: msccl (XML for MSCCL and RCCL), goal (LogGOPSim, ATLAHS) or htsim (.cm); fabric: graphml, "
+              "simgrid, htsim (.topo), dot or json; trace: athanor (absent), chakra, goal, astra or simai; sweep: csv "
+              "(absent), json or jsonl");
   fields.number("ranks", "N", options.ranks, 1, "how many take part");
   fields.size("size", "SIZE", options.size,
               "the payload, as in 1MiB; msccl without it: the least that is cut into equal chunks");
