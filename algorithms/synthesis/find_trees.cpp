@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "algorithms/synthesis/splitting.hpp"
+#include "algorithms/synthesis/spreading.hpp"
+#include "algorithms/synthesis/synthesis.hpp"
+
+namespace athanor {
+
+namespace {
+
+/// Times by which capacities are rounded: the bound, and up to kMostGrowth / kGrain longer.
+constexpr std::int64_t kGrain = 256;
+constexpr std::int64_t kMostGrowth = 64;
+
+std::int64_t most_units(std::uint32_t ranks) {
+  return ranks <= 16 ? 24 : ranks <= kCarefulRanks ? 8 : ranks <= 256 ? 4 : 2;
+}
+
+/// What links carry of units when these take `growth` / kGrain longer than the bound: whole units.
+struct Rounding {
+  std::int64_t units = 1;
+  std::int64_t growth = 0;
+
+  /// Time of a unit over that of the bound.
+  Ratio slowdown() const { return {kGrain + growth, kGrain}; }
+  bool operator<(const Rounding& other) const { return std::pair(growth, units) < std::pair(other.growth, other.units); }
+};
+
+class Search {
+ public:
+  explicit Search(const CapacityGraph& graph) : graph_(graph), bound_(gather_bound(graph)) {}
+
+  TreeSearch run() {
+    std::vector<Rounding> roundings = all_roundings();
+    std::sort(roundings.begin(), roundings.end());
+    std::optional<GatherTrees> best;
+    int tries = 0;
+    for (const Rounding& rounding : roundings) {
+      if (best && (best->reached() >= kGoodEnough || ++tries > kMostTries)) { break; }
+      std::optional<GatherTrees> found = build(rounding);
+      if (found && (!best || found->reached() > best->reached())) { best = std::move(found); }
+    }
+    if (best) { return {std::move(best), ""}; }
+    return {std::nullopt, "no trees were found that go through its switches"};
+  }
+
+ private:
+  static constexpr double kGoodEnough = 0.99;
+  static constexpr int kMostTries = 3;
+  static constexpr std::uint64_t kMostSeeds = 8;
+
+  CapacityGraph rounded(const Rounding& rounding) const {
+    CapacityGraph graph{graph_.ranks, graph_.vertices, {}};
+    const Wide over = Wide{bound_.capacity} * kGrain;
+    for (const CapacityLink& link : graph_.links) {
+      const Wide capacity =
+          Wide{link.capacity} * rounding.units * bound_.inside * (kGrain + rounding.growth) / over;
+      const auto most = std::min<Wide>(capacity, Wide{rounding.units} * graph_.ranks);  // more is never used
+      if (most > 0) { graph.links.push_back({link.from, link.to, static_cast<std::int64_t>(most)}); }
+    }
+    return graph;
+  }
+
+  bool fits(const Rounding& rounding) const { return holds_trees(rounded(rounding), rounding.units); }
+
+  /// The least growth of each number of units.
+  std::vector<Rounding> all_roundings() const {
+    std::vector<Rounding> all;
+    for (std::int64_t units = 1; units <= most_units(graph_.ranks); ++units) {
+      if (!fits({units, kMostGrowth})) { continue; }
+      std::int64_t little = -1;
+      std::int64_t enough = kMostGrowth;
+      while (enough - little > 1) {
+        const std::int64_t middle = little + (enough - little) / 2;
+        (fits({units, middle}) ? enough : little) = middle;
+      }
+      all.push_back({units, enough});
+      if (enough == 0) { break; }
+    }
+    return all;
+  }
+
+  std::optional<GatherTrees> build(const Rounding& rounding) const {
+    const auto graph = without_switches(rounded(rounding), rounding.units);
+    if (!graph) { return std::nullopt; }
+    GatherTrees found{{*graph, rounding.units, {}}, bound_, {0, 1}, TreeMethod::spread};
+    Ratio load{0, 1};
+    const std::uint64_t seeds = graph->ranks <= kCarefulRanks ? kMostSeeds : 2;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      std::vector<SpanningTree> trees = spread_trees(*graph, rounding.units, seed);
+      const Ratio greatest = greatest_load(*graph, trees);
+      if (!found.set.trees.empty() && load <= greatest) { continue; }
+      load = greatest;
+      found.set.trees = std::move(trees);
+      if (load <= Ratio{1, 1}) { break; }
+    }
+    if (load > Ratio{1, 1} && graph->ranks <= kCarefulRanks) {
+      found.set.trees = pack_trees(*graph, rounding.units);
+      found.method = TreeMethod::packed;
+      load = {1, 1};
+    }
+    if (load < Ratio{1, 1}) { load = {1, 1}; }
+    found.time = product(product(load, rounding.slowdown()), {bound_.inside, bound_.capacity});
+    return found;
+  }
+
+  const CapacityGraph& graph_;
+  GatherBound bound_;
+};
+
+}  // namespace
+
+double GatherTrees::reached() const {
+  return to_double(Ratio{bound.inside, bound.capacity}) / to_double(time);
+}
+
+TreeSearch find_trees(const CapacityGraph& graph) { return Search(graph).run(); }
+
+}  // namespace athanor
