@@ -99,6 +99,7 @@ class Router {
   /// Of the lengths in each round: the fullest link is as many powers of e as long as it would be empty. Time grows with
   /// the cube of ranks.
   std::vector<double> steps() const {
+    if (graph_.ranks > 4 * kManyRanks) { return {0.1}; }
     if (graph_.ranks > kManyRanks) { return {0.1, 2, 6}; }
     return {0.1, 0.5, 1, 2, 3, 4, 5, 6, 8, 10};
   }

@@ -33,22 +33,24 @@ class Search {
   explicit Search(const CapacityGraph& graph) : graph_(graph), bound_(gather_bound(graph)) {}
 
   TreeSearch run() {
-    std::vector<Rounding> roundings = all_roundings();
-    std::sort(roundings.begin(), roundings.end());
-    std::optional<GatherTrees> best;
-    int tries = 0;
-    for (const Rounding& rounding : roundings) {
-      if (best && (best->reached() >= kGoodEnough || ++tries > kMostTries)) { break; }
-      std::optional<GatherTrees> found = build(rounding);
-      if (found && (!best || found->reached() > best->reached())) { best = std::move(found); }
+    std::vector<Rounding> roundings;
+    for (std::int64_t units = 1; units <= most_units(graph_.ranks) && !good(); ++units) {
+      const std::optional<std::int64_t> growth = least_growth(units);
+      if (!growth) { continue; }
+      if (*growth == 0) { attempt({units, 0}); }
+      for (const std::int64_t more : {0, 4, 16}) { roundings.push_back({units, *growth + more}); }
     }
-    if (best) { return {std::move(best), ""}; }
+    std::sort(roundings.begin(), roundings.end());
+    for (std::size_t i = 0; i < roundings.size() && !good() && tries_ < kMostTries; ++i) {
+      if (roundings[i].growth > 0) { attempt(roundings[i]); }
+    }
+    if (best_) { return {std::move(best_), ""}; }
     return {std::nullopt, "no trees were found that go through its switches"};
   }
 
  private:
   static constexpr double kGoodEnough = 0.99;
-  static constexpr int kMostTries = 3;
+  static constexpr int kMostTries = 8;
   static constexpr std::uint64_t kMostSeeds = 8;
 
   CapacityGraph rounded(const Rounding& rounding) const {
@@ -65,21 +67,25 @@ class Search {
 
   bool fits(const Rounding& rounding) const { return holds_trees(rounded(rounding), rounding.units); }
 
-  /// The least growth of each number of units.
-  std::vector<Rounding> all_roundings() const {
-    std::vector<Rounding> all;
-    for (std::int64_t units = 1; units <= most_units(graph_.ranks); ++units) {
-      if (!fits({units, kMostGrowth})) { continue; }
-      std::int64_t little = -1;
-      std::int64_t enough = kMostGrowth;
-      while (enough - little > 1) {
-        const std::int64_t middle = little + (enough - little) / 2;
-        (fits({units, middle}) ? enough : little) = middle;
-      }
-      all.push_back({units, enough});
-      if (enough == 0) { break; }
+  /// Nothing where kMostGrowth is not enough.
+  std::optional<std::int64_t> least_growth(std::int64_t units) const {
+    if (fits({units, 0})) { return 0; }
+    if (!fits({units, kMostGrowth})) { return std::nullopt; }
+    std::int64_t little = 0;
+    std::int64_t enough = kMostGrowth;
+    while (enough - little > 1) {
+      const std::int64_t middle = little + (enough - little) / 2;
+      (fits({units, middle}) ? enough : little) = middle;
     }
-    return all;
+    return enough;
+  }
+
+  bool good() const { return best_ && best_->reached() >= kGoodEnough; }
+
+  void attempt(const Rounding& rounding) {
+    ++tries_;
+    std::optional<GatherTrees> found = build(rounding);
+    if (found && (!best_ || found->reached() > best_->reached())) { best_ = std::move(found); }
   }
 
   std::optional<GatherTrees> build(const Rounding& rounding) const {
@@ -108,6 +114,8 @@ class Search {
 
   const CapacityGraph& graph_;
   GatherBound bound_;
+  std::optional<GatherTrees> best_;
+  int tries_ = 0;
 };
 
 }  // namespace

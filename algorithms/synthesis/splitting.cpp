@@ -66,6 +66,7 @@ class EvenPairs {
     pass(mixed);
     pass(near);
     pass([](std::uint32_t, std::uint32_t) { return true; });
+    weave_in_rest();
   }
 
  private:
@@ -99,6 +100,7 @@ class EvenPairs {
       const std::int64_t amount = std::min({in.left, out.left, share});
       if (amount == 0 || in.vertex == out.vertex || !allowed(in.vertex, out.vertex)) { continue; }
       split(capacities_, in.vertex, vertex_, out.vertex, amount);
+      pairs_.push_back({in.vertex, out.vertex, amount});
       in.left -= amount;
       out.left -= amount;
       any = true;
@@ -106,10 +108,27 @@ class EvenPairs {
     return any;
   }
 
+  /// What is left comes from one vertex and could only go back to it: it takes places between two others instead.
+  void weave_in_rest() {
+    for (const SwitchPort& in : ports_.in) {
+      std::int64_t left = std::min(in.left, capacities_[{vertex_, in.vertex}]);
+      for (std::size_t i = 0; i < pairs_.size() && left > 0; ++i) {
+        const CapacityLink pair = pairs_[i];
+        if (pair.from == in.vertex || pair.to == in.vertex) { continue; }
+        const std::int64_t amount = std::min(left, pair.capacity);
+        capacities_[{pair.from, pair.to}] -= amount;
+        capacities_[{pair.from, in.vertex}] += amount;
+        capacities_[{in.vertex, pair.to}] += amount;
+        left -= amount;
+      }
+    }
+  }
+
   Capacities& capacities_;
   std::uint32_t vertex_;
   const std::set<std::uint32_t>& near_;
   SwitchPorts ports_;
+  std::vector<CapacityLink> pairs_;  ///< as they were made
 };
 
 /// How much of a pair of links may be split off: the least that cuts which lose by it have beyond what trees need.
