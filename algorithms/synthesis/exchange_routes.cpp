@@ -96,8 +96,8 @@ class Router {
   static constexpr double kUnitLength = 1 << 20;
   static constexpr std::uint32_t kManyRanks = 64;
 
-  /// Of the lengths in each round: the fullest link is as many powers of e as long as it would be empty. Time grows with
-  /// the cube of ranks.
+  /// Of the lengths in each round: the fullest link is as many powers of e as long as it would be empty. Time grows
+  /// with the cube of ranks.
   std::vector<double> steps() const {
     if (graph_.ranks > 4 * kManyRanks) { return {0.1}; }
     if (graph_.ranks > kManyRanks) { return {0.1, 2, 6}; }

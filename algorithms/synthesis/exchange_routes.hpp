@@ -13,8 +13,8 @@ namespace athanor {
 struct ExchangeRoutes {
   std::uint32_t ranks = 0;
   std::vector<std::vector<std::uint32_t>> hops;  ///< by sender x ranks + receiver: the ranks on the way, both included
-  Ratio load{0, 1};                              ///< the most units on a link over its capacity: the time that they take
-  Ratio bound{0, 1};                             ///< no routes take less
+  Ratio load{0, 1};   ///< the most units on a link over its capacity: the time that they take
+  Ratio bound{0, 1};  ///< no routes take less
 };
 
 /// One way for each pair, which avoids links that carry much already: each link is as long as the inverse of its

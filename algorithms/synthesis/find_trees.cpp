@@ -25,7 +25,9 @@ struct Rounding {
 
   /// Time of a unit over that of the bound.
   Ratio slowdown() const { return {kGrain + growth, kGrain}; }
-  bool operator<(const Rounding& other) const { return std::pair(growth, units) < std::pair(other.growth, other.units); }
+  bool operator<(const Rounding& other) const {
+    return std::pair(growth, units) < std::pair(other.growth, other.units);
+  }
 };
 
 class Search {
@@ -57,8 +59,7 @@ class Search {
     CapacityGraph graph{graph_.ranks, graph_.vertices, {}};
     const Wide over = Wide{bound_.capacity} * kGrain;
     for (const CapacityLink& link : graph_.links) {
-      const Wide capacity =
-          Wide{link.capacity} * rounding.units * bound_.inside * (kGrain + rounding.growth) / over;
+      const Wide capacity = Wide{link.capacity} * rounding.units * bound_.inside * (kGrain + rounding.growth) / over;
       const auto most = std::min<Wide>(capacity, Wide{rounding.units} * graph_.ranks);  // more is never used
       if (most > 0) { graph.links.push_back({link.from, link.to, static_cast<std::int64_t>(most)}); }
     }
@@ -120,9 +121,7 @@ class Search {
 
 }  // namespace
 
-double GatherTrees::reached() const {
-  return to_double(Ratio{bound.inside, bound.capacity}) / to_double(time);
-}
+double GatherTrees::reached() const { return to_double(Ratio{bound.inside, bound.capacity}) / to_double(time); }
 
 TreeSearch find_trees(const CapacityGraph& graph) { return Search(graph).run(); }
 

@@ -39,9 +39,7 @@ class FedGraph {
   /// Links carry `scale` times their capacity, the source `feed` to each rank.
   void set(std::int64_t scale, std::int64_t feed) {
     feed_ = feed;
-    for (std::uint32_t i = 0; i < graph_.links.size(); ++i) {
-      flow_.set_capacity(i, graph_.links[i].capacity * scale);
-    }
+    for (std::uint32_t i = 0; i < graph_.links.size(); ++i) { flow_.set_capacity(i, graph_.links[i].capacity * scale); }
     for (std::uint32_t rank = 0; rank < graph_.ranks; ++rank) {
       flow_.set_capacity(arc_to(rank), done_[rank] ? MaxFlow::kUnlimited : feed);
     }

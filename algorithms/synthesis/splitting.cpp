@@ -26,6 +26,7 @@ CapacityGraph graph_of(const CapacityGraph& like, const Capacities& capacities) 
 struct SwitchPort {
   std::uint32_t vertex = 0;
   std::int64_t left = 0;
+  std::int64_t budget = MaxFlow::kUnlimited;  ///< of these, what may be paired now
 };
 
 struct SwitchPorts {
@@ -37,8 +38,8 @@ SwitchPorts ports_of(const Capacities& capacities, std::uint32_t vertex) {
   SwitchPorts ports;
   for (const auto& [ends, capacity] : capacities) {
     if (capacity == 0) { continue; }
-    if (ends.second == vertex) { ports.in.push_back({ends.first, capacity}); }
-    if (ends.first == vertex) { ports.out.push_back({ends.second, capacity}); }
+    if (ends.second == vertex) { ports.in.push_back({.vertex = ends.first, .left = capacity}); }
+    if (ends.first == vertex) { ports.out.push_back({.vertex = ends.second, .left = capacity}); }
   }
   return ports;
 }
@@ -63,6 +64,12 @@ class EvenPairs {
     const auto near = [&](std::uint32_t from, std::uint32_t to) { return near_.contains(from) && near_.contains(to); };
     const auto mixed = [&](std::uint32_t from, std::uint32_t to) { return near_.contains(from) != near_.contains(to); };
     if (preference == Preference::near_first) { pass(near); }
+    share_out(ports_.in, ports_.out);
+    share_out(ports_.out, ports_.in);
+    pass(mixed);
+    for (auto* ports : {&ports_.in, &ports_.out}) {
+      for (SwitchPort& port : *ports) { port.budget = MaxFlow::kUnlimited; }
+    }
     pass(mixed);
     pass(near);
     pass([](std::uint32_t, std::uint32_t) { return true; });
@@ -72,6 +79,17 @@ class EvenPairs {
  private:
   /// Of those whom one speaks with over a switch; with more, trees would have more links and not be wider.
   static constexpr std::size_t kMostWays = 16;
+
+  /// What goes far, or comes from there, is divided among those near.
+  void share_out(std::vector<SwitchPort>& these, const std::vector<SwitchPort>& others) {
+    std::int64_t far = 0;
+    std::int64_t near = 0;
+    for (const SwitchPort& port : others) { far += near_.contains(port.vertex) ? 0 : port.left; }
+    for (const SwitchPort& port : these) { near += near_.contains(port.vertex) ? 1 : 0; }
+    for (SwitchPort& port : these) {
+      if (near_.contains(port.vertex)) { port.budget = (far + near - 1) / near; }
+    }
+  }
 
   template <class Allowed>
   void pass(const Allowed& allowed) {
@@ -97,12 +115,14 @@ class EvenPairs {
                                         [](const SwitchPort& port, std::uint32_t id) { return port.vertex < id; });
       const auto place = static_cast<std::size_t>(own - ports_.out.begin());
       SwitchPort& out = ports_.out[(place + shift) % ports_.out.size()];
-      const std::int64_t amount = std::min({in.left, out.left, share});
+      const std::int64_t amount = std::min({in.left, out.left, share, in.budget, out.budget});
       if (amount == 0 || in.vertex == out.vertex || !allowed(in.vertex, out.vertex)) { continue; }
       split(capacities_, in.vertex, vertex_, out.vertex, amount);
       pairs_.push_back({in.vertex, out.vertex, amount});
-      in.left -= amount;
-      out.left -= amount;
+      for (SwitchPort* port : {&in, &out}) {
+        port->left -= amount;
+        port->budget -= amount;
+      }
       any = true;
     }
     return any;
@@ -139,7 +159,9 @@ class SplitLimit {
       : graph_(graph), trees_(trees), source_(graph.vertices), sink_(graph.vertices + 1), flow_(graph.vertices + 2) {
     for (const CapacityLink& link : graph.links) { flow_.add(link.from, link.to, link.capacity); }
     for (std::uint32_t rank = 0; rank < graph.ranks; ++rank) { flow_.add(source_, rank, trees); }
-    for (std::uint32_t vertex = 0; vertex < graph.vertices; ++vertex) { to_sink_.push_back(flow_.add(vertex, sink_, 0)); }
+    for (std::uint32_t vertex = 0; vertex < graph.vertices; ++vertex) {
+      to_sink_.push_back(flow_.add(vertex, sink_, 0));
+    }
     for (std::uint32_t vertex = 0; vertex < graph.vertices; ++vertex) {
       from_source_.push_back(flow_.add(source_, vertex, 0));
     }

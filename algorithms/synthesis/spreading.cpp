@@ -116,7 +116,9 @@ class Spreading {
 
   void promise(std::uint32_t unit, std::uint32_t rank) {
     put(promised_[rank], unit);
-    for (std::size_t i = 0; i < groups_.partitions(); ++i) { put(promised_to_groups_[i][groups_.group(i, rank)], unit); }
+    for (std::size_t i = 0; i < groups_.partitions(); ++i) {
+      put(promised_to_groups_[i][groups_.group(i, rank)], unit);
+    }
   }
 
   void start(std::uint32_t link) {

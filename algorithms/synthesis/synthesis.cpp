@@ -31,6 +31,14 @@ std::string words_of(TreeMethod method) {
   return method == TreeMethod::packed ? "trees packed by flows" : "trees spread link by link";
 }
 
+std::vector<std::uint32_t> ranks_outside(const GatherBound& bound, std::uint32_t ranks) {
+  std::vector<std::uint32_t> outside;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    if (!bound.cut[rank]) { outside.push_back(rank); }
+  }
+  return outside;
+}
+
 Synthesis from_trees(CollectiveKind kind, const GatherTrees& trees) {
   const auto table = kind == CollectiveKind::all_gather ? gather_table : reduce_table;
   return {kind,
@@ -38,7 +46,7 @@ Synthesis from_trees(CollectiveKind kind, const GatherTrees& trees) {
           std::make_shared<const Table>(table(trees.set, true)),
           trees.set.units,
           words_of(trees.method),
-          "",
+          ranks_outside(trees.bound, trees.set.graph.ranks),
           {trees.bound.inside, trees.bound.capacity},
           trees.time};
 }
@@ -60,7 +68,7 @@ Synthesis of_both(const GatherTrees& reduce, const GatherTrees& gather) {
           std::make_shared<const Table>(all_reduce_table(up, down, true)),
           units,
           words_of(std::max(reduce.method, gather.method)),
-          "",
+          ranks_outside(gather.bound, up.graph.ranks),
           sum({reduce.bound.inside, reduce.bound.capacity}, {gather.bound.inside, gather.bound.capacity}),
           sum(reduce.time, gather.time)};
 }
@@ -77,8 +85,14 @@ SynthesisResult synthesise_trees(const CapacityGraph& graph, CollectiveKind kind
 
 SynthesisResult synthesise_exchange(const CapacityGraph& graph) {
   const ExchangeRoutes routes = exchange_routes(graph);
-  return {Synthesis{CollectiveKind::all_to_all, std::make_shared<const Table>(exchange_table(routes)), nullptr, 1,
-                    "routes that avoid full links", "", routes.bound, routes.load},
+  return {Synthesis{CollectiveKind::all_to_all,
+                    std::make_shared<const Table>(exchange_table(routes)),
+                    nullptr,
+                    1,
+                    "routes that avoid full links",
+                    {},
+                    routes.bound,
+                    routes.load},
           ""};
 }
 
@@ -115,7 +129,9 @@ Cost cost_of(const Synthesis& synthesis, const Collective& collective) {
       cost.steps = std::max(cost.steps, lane.steps);
       for (std::uint32_t step = lane.first_step; step < lane.first_step + lane.steps; ++step) {
         if (table.steps[step].sends.count > 0) { sent += table.steps[step].chunks; }
-        if (table.steps[step].receives.count > 0 && table.steps[step].operands[0]) { added += table.steps[step].chunks; }
+        if (table.steps[step].receives.count > 0 && table.steps[step].operands[0]) {
+          added += table.steps[step].chunks;
+        }
       }
     }
     cost.sent = std::max(cost.sent, chunk * sent);
@@ -141,9 +157,10 @@ bool can_be_synthesised(CollectiveKind kind) {
 
 SynthesisResult synthesise(const CapacityGraph& graph, CollectiveKind kind) {
   if (!can_be_synthesised(kind)) {
-    return {std::nullopt, fmt::format("all-gather, reduce-scatter, all-reduce and all-to-all can be synthesised, and {} "
-                                      "cannot",
-                                      name(kind))};
+    return {std::nullopt,
+            fmt::format("all-gather, reduce-scatter, all-reduce and all-to-all can be synthesised, and {} "
+                        "cannot",
+                        name(kind))};
   }
   if (graph.ranks < 2) { return {std::nullopt, "one rank has nobody to send to"}; }
   if (const auto pair = unreachable_pair(graph)) {

@@ -53,10 +53,13 @@ struct Synthesis {
   std::shared_ptr<const Table> in_place;  ///< none of all-to-all
   std::int64_t units = 1;                 ///< into which a rank's part is cut
   std::string method;                     ///< "trees packed by flows", ...
-  std::string limited_by;                 ///< "512 ranks behind links of ..." in words
+  /// The ranks that all others' data have to enter by the narrowest cut (reduce-scatter: that their share of all sums
+  /// has to leave); of all-reduce those of its gathering; none of all-to-all.
+  std::vector<std::uint32_t> behind_cut;
   /// For a unit of data that each rank contributes or gets (all-to-all: that each pair exchanges), in 1 / capacity:
-  Ratio bound;  ///< the least time of any algorithm of this form (all-reduce: reducing and gathering one after the other)
-  Ratio time;   ///< with links full all the time
+  Ratio
+      bound;  ///< the least time of any algorithm of this form (all-reduce: reducing and gathering one after the other)
+  Ratio time;  ///< with links full all the time
 };
 
 struct SynthesisResult {

@@ -88,15 +88,14 @@ Table TableBuilder::build() && {
       lane.first_out = static_cast<std::uint32_t>(table.targets.size());
       if (open.from) {
         lane.in_ports = 1;
-        table.sources.push_back(
-            {AgentId{*open.from}, LaneId{senders_.at({*open.from, rank, open.part})}, PortId{0}});
+        table.sources.push_back({AgentId{*open.from}, LaneId{senders_.at({*open.from, rank, open.part})}, PortId{0}});
       }
       if (open.to) {
         lane.out_ports = 1;
         table.targets.push_back({AgentId{*open.to}, LaneId{receivers_.at({rank, *open.to, open.part})}, PortId{0}});
       }
-      lane.channel = table.first_lane.empty() ? 0 : static_cast<std::uint32_t>(table.lanes.size() - 1) -
-                                                        table.first_lane.back();
+      lane.channel =
+          table.first_lane.empty() ? 0 : static_cast<std::uint32_t>(table.lanes.size() - 1) - table.first_lane.back();
       table.steps.insert(table.steps.end(), open.steps.begin(), open.steps.end());
     }
   }

@@ -14,8 +14,8 @@ struct Transfer {
   std::uint32_t after = kNone;  ///< the number of the one that has to end before, below its own
 };
 
-/// The numbers of all, in the order in which they begin when every link takes, of those that can begin, the one with the
-/// longest way behind it; of several the first.
+/// The numbers of all, in the order in which they begin when every link takes, of those that can begin, the one with
+/// the longest way behind it; of several the first.
 std::vector<std::uint32_t> in_order_of_start(const std::vector<Transfer>& transfers);
 
 }  // namespace athanor

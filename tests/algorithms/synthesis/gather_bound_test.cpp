@@ -67,7 +67,7 @@ TEST_CASE("an oversubscribed leaf is the bound of two tiers") {
 
 TEST_CASE("nodes on rails have as many ways in as ranks") {
   CHECK(time_of(rails(4, 8, 900, 50)) == Ratio{24, 8 * 50});
-  CHECK(time_of(rails(4, 8, 400, 50)) == Ratio{31, 450});  // fast outside beside inside: one rank
+  CHECK(time_of(rails(4, 8, 400, 50)) == Ratio{31, 450});    // fast outside beside inside: one rank
   CHECK(time_of(rails(4, 8, 10, 50)) == Ratio{28, 4 * 10});  // slow inside: all rails but one into that
 }
 

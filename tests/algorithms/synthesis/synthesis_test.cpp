@@ -36,9 +36,7 @@ void check_all(const CapacityGraph& graph) {
     check_proof(synthesis, graph.ranks, false);
     if (synthesis->in_place) { check_proof(synthesis, graph.ranks, true); }
     CHECK(synthesis->bound <= synthesis->time);
-    if (kind != CollectiveKind::all_to_all) {
-      CHECK(to_double(synthesis->time) <= 1.05 * to_double(synthesis->bound));
-    }
+    if (kind != CollectiveKind::all_to_all) { CHECK(to_double(synthesis->time) <= 1.05 * to_double(synthesis->bound)); }
   }
 }
 
