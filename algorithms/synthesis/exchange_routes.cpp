@@ -208,7 +208,7 @@ struct Hop {
   std::uint32_t pair = 0;
   std::uint32_t from = 0;
   std::uint32_t to = 0;
-  bool first = false;
+  std::uint32_t stage = 0;  ///< hops before it; each has connections of its own
   bool last = false;
 };
 
@@ -225,12 +225,13 @@ std::vector<Hop> hops_in_order(const ExchangeRoutes& routes) {
         const std::uint32_t link = links.emplace(std::pair(way[i], way[i + 1]), next).first->second;
         const auto number = static_cast<std::uint32_t>(transfers.size());
         transfers.push_back({link, 1, i == 0 ? Transfer::kNone : number - 1});
-        hops.push_back({pair, way[i], way[i + 1], i == 0, i + 2 == way.size()});
+        hops.push_back({pair, way[i], way[i + 1], static_cast<std::uint32_t>(i), i + 2 == way.size()});
       }
     }
   }
   std::vector<Hop> ordered;
   for (const std::uint32_t i : in_order_of_start(transfers)) { ordered.push_back(hops[i]); }
+  std::stable_sort(ordered.begin(), ordered.end(), [](const Hop& a, const Hop& b) { return a.stage < b.stage; });
   return ordered;
 }
 
@@ -250,8 +251,8 @@ Table exchange_table(const ExchangeRoutes& routes) {
   std::vector<TableCells> places(routes.hops.size());
   for (const Hop& hop : hops_in_order(routes)) {
     const std::uint32_t sender = hop.pair / routes.ranks;
-    if (hop.first) { places[hop.pair] = {hop.pair % routes.ranks, Buffer::input}; }
-    const TableBuilder::Message message{hop.from, hop.to, 0, 1};
+    if (hop.stage == 0) { places[hop.pair] = {hop.pair % routes.ranks, Buffer::input}; }
+    const TableBuilder::Message message{hop.from, hop.to, hop.stage, 1};
     builder.send(message, places[hop.pair], arrived[hop.pair]);
     places[hop.pair] = hop.last ? TableCells{sender, Buffer::output} : builder.scratch(hop.to, 1);
     arrived[hop.pair] = builder.receive(message, places[hop.pair]);

@@ -31,11 +31,11 @@ TableCells TableBuilder::own(std::uint32_t rank, TableCells cells, std::uint32_t
 std::uint32_t TableBuilder::lane(std::map<Wire, std::uint32_t>& lanes, std::uint32_t rank, const Message& message,
                                  bool sends) {
   const auto next = static_cast<std::uint32_t>(lanes_[rank].size());
-  const auto [found, is_new] = lanes.emplace(Wire{message.from, message.to, message.part}, next);
+  const auto [found, is_new] = lanes.emplace(Wire{message.from, message.to, message.stage}, next);
   if (is_new) {
     OpenLane& open = lanes_[rank].emplace_back();
     (sends ? open.to : open.from) = sends ? message.to : message.from;
-    open.part = message.part;
+    open.stage = message.stage;
   }
   return found->second;
 }
@@ -88,11 +88,11 @@ Table TableBuilder::build() && {
       lane.first_out = static_cast<std::uint32_t>(table.targets.size());
       if (open.from) {
         lane.in_ports = 1;
-        table.sources.push_back({AgentId{*open.from}, LaneId{senders_.at({*open.from, rank, open.part})}, PortId{0}});
+        table.sources.push_back({AgentId{*open.from}, LaneId{senders_.at({*open.from, rank, open.stage})}, PortId{0}});
       }
       if (open.to) {
         lane.out_ports = 1;
-        table.targets.push_back({AgentId{*open.to}, LaneId{receivers_.at({rank, *open.to, open.part})}, PortId{0}});
+        table.targets.push_back({AgentId{*open.to}, LaneId{receivers_.at({rank, *open.to, open.stage})}, PortId{0}});
       }
       lane.channel =
           table.first_lane.empty() ? 0 : static_cast<std::uint32_t>(table.lanes.size() - 1) - table.first_lane.back();

@@ -12,7 +12,7 @@
 namespace athanor {
 
 /// Writes a table message by message: each rank has a lane for everybody that it gets from, and one for everybody that
-/// it sends to, in each part of the collective. Lanes carry their steps out in the order in which they were added; the
+/// it sends to, in each stage of the collective. Lanes carry their steps out in the order in which they were added; the
 /// steps of both ends of a connection have to be added in the same order.
 class TableBuilder {
  public:
@@ -24,7 +24,7 @@ class TableBuilder {
   struct Message {
     std::uint32_t from = 0;
     std::uint32_t to = 0;
-    std::uint32_t part = 0;  ///< of the collective; connections of several parts are apart
+    std::uint32_t stage = 0;  ///< of the collective; connections of several stages are apart
     std::uint32_t chunks = 1;
   };
 
@@ -48,10 +48,10 @@ class TableBuilder {
   struct OpenLane {
     std::optional<std::uint32_t> from;
     std::optional<std::uint32_t> to;
-    std::uint32_t part = 0;
+    std::uint32_t stage = 0;
     std::vector<TableStep> steps;
   };
-  using Wire = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  ///< from, to, part
+  using Wire = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  ///< from, to, stage
 
   TableCells own(std::uint32_t rank, TableCells cells, std::uint32_t chunks) const;
   std::uint32_t lane(std::map<Wire, std::uint32_t>& lanes, std::uint32_t rank, const Message& message, bool sends);

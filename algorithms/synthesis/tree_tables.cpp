@@ -15,11 +15,34 @@ namespace {
 
 using Step = TableBuilder::Step;
 
-/// A link of a tree, and of which data.
+/// A link of a tree, and of which data. Messages of one stage depend on those of earlier ones alone; each stage has
+/// connections of its own, so that no loop waits for the last stage of the loop before it.
 struct TreeMessage {
   std::uint32_t tree = 0;
   TreeLink link;
+  std::uint32_t stage = 0;
 };
+
+/// By rank: how many links of the tree lie between the root and it.
+std::vector<std::uint32_t> depths(const SpanningTree& tree, std::uint32_t ranks) {
+  std::vector<std::uint32_t> depths(ranks);
+  for (const TreeLink& link : tree.links) { depths[link.to] = depths[link.from] + 1; }
+  return depths;
+}
+
+/// By rank: how many links lie between it and the rank that is farthest below it.
+std::vector<std::uint32_t> heights(const SpanningTree& tree, std::uint32_t ranks) {
+  std::vector<std::uint32_t> heights(ranks);
+  for (auto link = tree.links.rbegin(); link != tree.links.rend(); ++link) {
+    heights[link->from] = std::max(heights[link->from], heights[link->to] + 1);
+  }
+  return heights;
+}
+
+void sort_by_stage(std::vector<TreeMessage>& messages) {
+  std::stable_sort(messages.begin(), messages.end(),
+                   [](const TreeMessage& a, const TreeMessage& b) { return a.stage < b.stage; });
+}
 
 /// In the order in which data go down all trees at once.
 std::vector<TreeMessage> messages_of(const TreeSet& set) {
@@ -42,7 +65,7 @@ std::vector<TreeMessage> messages_of(const TreeSet& set) {
       entered[link.to] = static_cast<std::uint32_t>(transfers.size());
       transfers.push_back({number, std::max<std::int64_t>(1, kUnit * set.trees[tree].units / capacities[number]),
                            before == entered.end() ? Transfer::kNone : before->second});
-      messages.push_back({tree, link});
+      messages.push_back({tree, link, 0});
     }
   }
   std::vector<TreeMessage> ordered;
@@ -85,6 +108,10 @@ class Reducing {
   Ready run() {
     std::vector<TreeMessage> messages = messages_of(set_);
     std::reverse(messages.begin(), messages.end());
+    std::vector<std::vector<std::uint32_t>> all;
+    for (const SpanningTree& tree : set_.trees) { all.push_back(heights(tree, set_.graph.ranks)); }
+    for (TreeMessage& message : messages) { message.stage = all[message.tree][message.link.to]; }
+    sort_by_stage(messages);
     for (const TreeMessage& message : messages) { move(message); }
     Ready ready(set_.graph.ranks * static_cast<std::size_t>(set_.units));
     for (std::uint32_t tree = 0; tree < set_.trees.size(); ++tree) {
@@ -107,7 +134,7 @@ class Reducing {
     const TableCells input{first_[message.tree], Buffer::input};
     const std::uint32_t child = message.link.to;
     const std::uint32_t parent = message.link.from;
-    const TableBuilder::Message sent{child, parent, 0, chunks_of(tree)};
+    const TableBuilder::Message sent{child, parent, message.stage, chunks_of(tree)};
     const Sum& below = sums_[message.tree][child];
     builder_.send(sent, below.last ? below.place : input, below.last);
     Sum& sum = sums_[message.tree][parent];
@@ -130,12 +157,18 @@ class Reducing {
 };
 
 /// Sends down the trees what the roots have in `source`, once it is ready.
-void gather(const TreeSet& set, std::uint32_t part, Buffer source, const Ready& ready, TableBuilder& builder) {
+/// Its stages come behind `earlier` others.
+void gather(const TreeSet& set, std::uint32_t earlier, Buffer source, const Ready& ready, TableBuilder& builder) {
   const std::vector<std::uint32_t> first = first_chunks(set);
+  std::vector<TreeMessage> messages = messages_of(set);
+  std::vector<std::vector<std::uint32_t>> all;
+  for (const SpanningTree& tree : set.trees) { all.push_back(depths(tree, set.graph.ranks)); }
+  for (TreeMessage& message : messages) { message.stage = earlier + all[message.tree][message.link.from]; }
+  sort_by_stage(messages);
   std::vector<std::map<std::uint32_t, Step>> arrived(set.trees.size());
-  for (const TreeMessage& message : messages_of(set)) {
+  for (const TreeMessage& message : messages) {
     const SpanningTree& tree = set.trees[message.tree];
-    const TableBuilder::Message sent{message.link.from, message.link.to, part, chunks_of(tree)};
+    const TableBuilder::Message sent{message.link.from, message.link.to, message.stage, chunks_of(tree)};
     const TableCells cells{first[message.tree], Buffer::output};
     if (message.link.from != tree.root) {
       builder.send(sent, cells, arrived[message.tree].at(message.link.from));
@@ -170,7 +203,7 @@ Table all_reduce_table(const TreeSet& reduce, const TreeSet& gathered, bool in_p
   require(reduce.units == gathered.units, "{} units are reduced and {} gathered", reduce.units, gathered.units);
   TableBuilder builder(collective_of(CollectiveKind::all_reduce, reduce, in_place));
   const Ready ready = Reducing(reduce, true, builder).run();
-  gather(gathered, 1, Buffer::output, ready, builder);
+  gather(gathered, reduce.graph.ranks, Buffer::output, ready, builder);
   return std::move(builder).build();
 }
 

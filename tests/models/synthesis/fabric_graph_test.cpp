@@ -30,7 +30,8 @@ NodeSpec four_gpus() {
   spec.gpus = 4;
   spec.scale_up = NvSwitchSpec{{100_GBps, 100_GBps, 100_ns}};
   spec.pcie_link = {40_GBps, 40_GBps, 100_ns};
-  spec.nics = {{NicSpec{.name = "nic", .port = {10_GBps, 10_GBps, 100_ns, Time::zero()}}, 4}};
+  spec.nics = 4;
+  spec.nic = {10_GBps, {1, 1}, Time::zero()};
   for (std::uint32_t i = 0; i < 4; ++i) { spec.pcie.push_back({0, true, {i}, {i}}); }
   return spec;
 }
@@ -44,6 +45,15 @@ TEST_CASE("hosts on one switch have its links, and a part of them, too") {
   const FabricGraph fabric = fabric_graph(cluster, 8);
   CHECK(fabric.devices.size() == fabric.graph.vertices);
   CHECK(fabric.devices[5] == cluster.endpoints[5]);
+}
+
+TEST_CASE("nodes are joined inside by NVLink, and to others by the NICs of their own GPUs") {
+  const Cluster two = star(nodes(2, four_gpus()), {10_GBps, 10_GBps, 500_ns, Time::zero()});
+  CHECK(bound_of(two, 8) == Ratio{4, 4 * 10});  // the other node's data enter over four NICs
+  CHECK(bound_of(two, 4) == Ratio{3, 100});     // one node: over NVLink
+  const CapacityGraph graph = simplified(fabric_graph(two, 8).graph);
+  CHECK(graph.vertices == 8 + 2 + 1);       // GPUs, NVSwitches and the one switch: all else has two neighbours
+  CHECK(graph.links.size() == 2 * (8 + 8));  // no PCIe beside NVLink
 }
 
 TEST_CASE("a link that is down is none") {
