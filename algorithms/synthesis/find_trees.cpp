@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <numeric>
+#include <set>
 #include <utility>
 
 #include "algorithms/synthesis/splitting.hpp"
@@ -13,6 +13,8 @@ namespace {
 /// Times by which capacities are rounded: the bound, and up to kMostGrowth / kGrain longer.
 constexpr std::int64_t kGrain = 256;
 constexpr std::int64_t kMostGrowth = 64;
+/// What is accepted for fewer units: fewer messages are worth as much.
+constexpr std::int64_t kLittleGrowth = 7;
 
 std::int64_t most_units(std::uint32_t ranks) {
   return ranks <= 16 ? 24 : ranks <= kCarefulRanks ? 8 : ranks <= 256 ? 4 : 2;
@@ -39,20 +41,20 @@ class Search {
     for (std::int64_t units = 1; units <= most_units(graph_.ranks) && !good(); ++units) {
       const std::optional<std::int64_t> growth = least_growth(units);
       if (!growth) { continue; }
-      if (*growth == 0) { attempt({units, 0}); }
+      if (*growth <= kLittleGrowth) { attempt({units, *growth}); }
       for (const std::int64_t more : {0, 4, 16}) { roundings.push_back({units, *growth + more}); }
     }
     std::sort(roundings.begin(), roundings.end());
-    for (std::size_t i = 0; i < roundings.size() && !good() && tries_ < kMostTries; ++i) {
-      if (roundings[i].growth > 0) { attempt(roundings[i]); }
+    for (std::size_t i = 0; i < roundings.size() && !good() && tried_.size() < kMostTries; ++i) {
+      if (!tried_.contains({roundings[i].units, roundings[i].growth})) { attempt(roundings[i]); }
     }
     if (best_) { return {std::move(best_), ""}; }
     return {std::nullopt, "no trees were found that go through its switches"};
   }
 
  private:
-  static constexpr double kGoodEnough = 0.99;
-  static constexpr int kMostTries = 8;
+  static constexpr double kGoodEnough = 0.97;
+  static constexpr std::size_t kMostTries = 8;
   static constexpr std::uint64_t kMostSeeds = 8;
 
   CapacityGraph rounded(const Rounding& rounding) const {
@@ -84,7 +86,7 @@ class Search {
   bool good() const { return best_ && best_->reached() >= kGoodEnough; }
 
   void attempt(const Rounding& rounding) {
-    ++tries_;
+    tried_.emplace(rounding.units, rounding.growth);
     std::optional<GatherTrees> found = build(rounding);
     if (found && (!best_ || found->reached() > best_->reached())) { best_ = std::move(found); }
   }
@@ -116,7 +118,7 @@ class Search {
   const CapacityGraph& graph_;
   GatherBound bound_;
   std::optional<GatherTrees> best_;
-  int tries_ = 0;
+  std::set<std::pair<std::int64_t, std::int64_t>> tried_;  ///< units and growth
 };
 
 }  // namespace

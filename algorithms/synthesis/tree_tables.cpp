@@ -39,9 +39,33 @@ std::vector<std::uint32_t> heights(const SpanningTree& tree, std::uint32_t ranks
   return heights;
 }
 
-void sort_by_stage(std::vector<TreeMessage>& messages) {
+/// Where there are few messages, each unit of each tree has connections of its own.
+constexpr std::int64_t kFewMessages = 8192;
+
+bool has_few_messages(const TreeSet& set) {
+  return set.units * set.graph.ranks * (set.graph.ranks - 1) <= kFewMessages;
+}
+
+TreeSet unit_by_unit(TreeSet set) {
+  std::vector<SpanningTree> trees;
+  for (SpanningTree& tree : set.trees) {
+    const std::int64_t units = std::exchange(tree.units, 1);
+    trees.insert(trees.end(), static_cast<std::size_t>(units), tree);
+  }
+  set.trees = std::move(trees);
+  return set;
+}
+
+/// As it is written.
+TreeSet written(const TreeSet& set) { return has_few_messages(set) ? unit_by_unit(set) : set; }
+
+/// In the order of their stages. Where there are few, each tree has connections of its own: where links are shared
+/// fairly, each then gets its part of them all the time.
+void sort_by_stage(const TreeSet& set, std::vector<TreeMessage>& messages) {
   std::stable_sort(messages.begin(), messages.end(),
                    [](const TreeMessage& a, const TreeMessage& b) { return a.stage < b.stage; });
+  if (!has_few_messages(set)) { return; }
+  for (TreeMessage& message : messages) { message.stage = message.tree; }
 }
 
 /// In the order in which data go down all trees at once.
@@ -111,7 +135,7 @@ class Reducing {
     std::vector<std::vector<std::uint32_t>> all;
     for (const SpanningTree& tree : set_.trees) { all.push_back(heights(tree, set_.graph.ranks)); }
     for (TreeMessage& message : messages) { message.stage = all[message.tree][message.link.to]; }
-    sort_by_stage(messages);
+    sort_by_stage(set_, messages);
     for (const TreeMessage& message : messages) { move(message); }
     Ready ready(set_.graph.ranks * static_cast<std::size_t>(set_.units));
     for (std::uint32_t tree = 0; tree < set_.trees.size(); ++tree) {
@@ -163,8 +187,9 @@ void gather(const TreeSet& set, std::uint32_t earlier, Buffer source, const Read
   std::vector<TreeMessage> messages = messages_of(set);
   std::vector<std::vector<std::uint32_t>> all;
   for (const SpanningTree& tree : set.trees) { all.push_back(depths(tree, set.graph.ranks)); }
-  for (TreeMessage& message : messages) { message.stage = earlier + all[message.tree][message.link.from]; }
-  sort_by_stage(messages);
+  for (TreeMessage& message : messages) { message.stage = all[message.tree][message.link.from]; }
+  sort_by_stage(set, messages);
+  for (TreeMessage& message : messages) { message.stage += earlier; }
   std::vector<std::map<std::uint32_t, Step>> arrived(set.trees.size());
   for (const TreeMessage& message : messages) {
     const SpanningTree& tree = set.trees[message.tree];
@@ -183,7 +208,8 @@ void gather(const TreeSet& set, std::uint32_t earlier, Buffer source, const Read
 
 }  // namespace
 
-Table gather_table(const TreeSet& set, bool in_place) {
+Table gather_table(const TreeSet& trees, bool in_place) {
+  const TreeSet set = written(trees);
   TableBuilder builder(collective_of(CollectiveKind::all_gather, set, in_place));
   gather(set, 0, Buffer::input, {}, builder);
   const auto units = static_cast<std::uint32_t>(set.units);
@@ -193,17 +219,20 @@ Table gather_table(const TreeSet& set, bool in_place) {
   return std::move(builder).build();
 }
 
-Table reduce_table(const TreeSet& set, bool in_place) {
+Table reduce_table(const TreeSet& trees, bool in_place) {
+  const TreeSet set = written(trees);
   TableBuilder builder(collective_of(CollectiveKind::reduce_scatter, set, in_place));
   Reducing(set, false, builder).run();
   return std::move(builder).build();
 }
 
-Table all_reduce_table(const TreeSet& reduce, const TreeSet& gathered, bool in_place) {
-  require(reduce.units == gathered.units, "{} units are reduced and {} gathered", reduce.units, gathered.units);
+Table all_reduce_table(const TreeSet& reduced, const TreeSet& gathered, bool in_place) {
+  require(reduced.units == gathered.units, "{} units are reduced and {} gathered", reduced.units, gathered.units);
+  const TreeSet reduce = written(reduced);
   TableBuilder builder(collective_of(CollectiveKind::all_reduce, reduce, in_place));
   const Ready ready = Reducing(reduce, true, builder).run();
-  gather(gathered, reduce.graph.ranks, Buffer::output, ready, builder);
+  const auto earlier = std::max(reduce.graph.ranks, static_cast<std::uint32_t>(reduce.trees.size()));
+  gather(written(gathered), earlier, Buffer::output, ready, builder);
   return std::move(builder).build();
 }
 

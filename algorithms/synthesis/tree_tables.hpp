@@ -20,8 +20,8 @@ struct TreeSet {
 Table gather_table(const TreeSet& trees, bool in_place);
 /// Reduce-scatter: sums come up the trees to their roots, against the direction of the links.
 Table reduce_table(const TreeSet& trees, bool in_place);
-/// All-reduce: first up the trees of `reduce`, then down those of `gather`, each sum as soon as it is complete.
+/// All-reduce: first up the trees of `reduced`, then down those of `gathered`, each sum as soon as it is complete.
 /// Requires equal units of both.
-Table all_reduce_table(const TreeSet& reduce, const TreeSet& gather, bool in_place);
+Table all_reduce_table(const TreeSet& reduced, const TreeSet& gathered, bool in_place);
 
 }  // namespace athanor

@@ -52,7 +52,7 @@ TEST_CASE("nodes are joined inside by NVLink, and to others by the NICs of their
   CHECK(bound_of(two, 8) == Ratio{4, 4 * 10});  // the other node's data enter over four NICs
   CHECK(bound_of(two, 4) == Ratio{3, 100});     // one node: over NVLink
   const CapacityGraph graph = simplified(fabric_graph(two, 8).graph);
-  CHECK(graph.vertices == 8 + 2 + 1);       // GPUs, NVSwitches and the one switch: all else has two neighbours
+  CHECK(graph.vertices == 8 + 2 + 1);        // GPUs, NVSwitches and the one switch: all else has two neighbours
   CHECK(graph.links.size() == 2 * (8 + 8));  // no PCIe beside NVLink
 }
 
@@ -66,8 +66,7 @@ TEST_CASE("a link that is down is none") {
 }
 
 TEST_CASE("one collective for one cluster is made once") {
-  const auto cluster =
-      std::make_shared<const Cluster>(star(hosts(4), {10_GBps, 10_GBps, 500_ns, Time::zero()}));
+  const auto cluster = std::make_shared<const Cluster>(star(hosts(4), {10_GBps, 10_GBps, 500_ns, Time::zero()}));
   SynthesisCache cache;
   const auto& first = cache.get(cluster, CollectiveKind::all_gather, 4);
   CHECK(cache.get(cluster, CollectiveKind::all_gather, 4).algorithm == first.algorithm);

@@ -50,8 +50,8 @@ TEST_CASE("in a scenario it is an algorithm like others") {
     CHECK(row["time_us"] == alone["simulated"]["time_us"]);
     CHECK(row["time_us"].get<double>() >= alone["bound_us"].get<double>());
   }
-  const nlohmann::json fastest = result_of(
-      folder, scenario(kTorus, R"("kind": "all_gather", "algorithm": ["ring", "synthesised"])"));
+  const nlohmann::json fastest =
+      result_of(folder, scenario(kTorus, R"("kind": "all_gather", "algorithm": ["ring", "synthesised"])"));
   CHECK(fastest["algorithm"] == "synthesised");
 }
 
@@ -68,8 +68,7 @@ TEST_CASE("its XML is proven, simulated to the same time, and carried out on thr
     const nlohmann::json again = result_of(
         folder, scenario(kTorus, R"("algorithm": {"msccl": "own.xml"}, "kind": ")" + std::string(kind) + "\""));
     CHECK(again["time_us"].get<double>() >= made["bound_us"].get<double>());
-    const Ran measured =
-        athanor_run({"measure", "--algorithm", file, "--iterations", "2", "--warm-up", "1", "--json"});
+    const Ran measured = athanor_run({"measure", "--algorithm", file, "--iterations", "2", "--warm-up", "1", "--json"});
     CHECK(measured.code == 0);
     for (const auto& row : measured.json()["results"]) { CHECK(row["wrong"] == 0); }
   }
