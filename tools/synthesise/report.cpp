@@ -63,6 +63,7 @@ std::string to_text(const SynthesisReport& report) {
                         report.written.chunks, report.written.channels, report.written.most_blocks,
                         report.written.most_steps);
   }
+  if (report.simulated.algorithm.empty()) { return text; }
   text += "\nsimulated, with the costs of the scenario\n";
   text += report.simulated.time ? time_line(report.simulated, report.bound) : obstacle_lines({report.simulated});
   for (const ContenderTime& each : report.contenders) {
@@ -90,11 +91,12 @@ JsonValue to_json(const SynthesisReport& report) {
                  {"in_place", report.in_place},
                  {"file", nullptr},
                  {"chunks", nullptr},
-                 {"simulated", json_of(report.simulated)}};
+                 {"simulated", nullptr}};
   if (report.file) {
     json["file"] = *report.file;
     json["chunks"] = report.written.chunks;
   }
+  if (!report.simulated.algorithm.empty()) { json["simulated"] = json_of(report.simulated); }
   JsonValue::List contenders;
   for (const ContenderTime& each : report.contenders) { contenders.push_back(json_of(each)); }
   json["contenders"] = std::move(contenders);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -28,6 +29,7 @@ struct SynthesiseOptions {
   ScenarioOptions scenario;
   std::optional<Bytes> size;
   std::optional<std::string> output;
+  bool no_simulation = false;
 };
 
 void visit(OptionFields& fields, SynthesiseOptions& options) {
@@ -35,6 +37,8 @@ void visit(OptionFields& fields, SynthesiseOptions& options) {
   fields.texts("case", "NAME", options.scenario.cases, "this case; needed where there are several");
   fields.texts("set", "/POINTER=VALUE", options.scenario.settings, "changes the scenario first; repeatable");
   fields.text("seed", "N", options.scenario.seed, "of routing, instead of the scenario's");
+  fields.flag("no-simulation", options.no_simulation,
+              "neither the algorithm nor those of the catalog are simulated: it is made, proven and written");
   fields.written_file("output,o", options.output, "the algorithm in MSCCL's XML; absent: it is not written");
 }
 
@@ -147,9 +151,29 @@ SynthesisReport report_of(const SynthesiseOptions& options, const Case& the_case
   for (const TableStep& step : synthesis.out_of_place->steps) { report.messages += step.sends.count; }
   const RunRequest request =
       setup.request(the_case.platform, size, simulation_options(the_case.platform, run_options_of(options.scenario)));
+  if (options.no_simulation) { return report; }
   report.simulated = simulate(request, *made.algorithm);
   report.contenders = contenders(request);
   return report;
+}
+
+/// With --verbose it says how long that took.
+ClusterSynthesis make_and_prove(const SynthesiseOptions& options, const Cluster& cluster, const CollectiveSetup& setup,
+                                const Streams& streams) {
+  using Clock = std::chrono::steady_clock;
+  const auto seconds_since = [](Clock::time_point then) {
+    return std::chrono::duration<double>(Clock::now() - then).count();
+  };
+  const Clock::time_point begin = Clock::now();
+  ClusterSynthesis made = synthesise_for(cluster, setup.kind, setup.ranks);
+  if (!made.synthesis) { throw UsageError("synthesise: nothing can be synthesised here: " + made.refusal); }
+  const double making = seconds_since(begin);
+  prove_it(made, setup.ranks, false);
+  if (made.synthesis->in_place) { prove_it(made, setup.ranks, true); }
+  if (options.common.verbose) {
+    tell(streams, fmt::format("made in {:.2f} s, made and proven in {:.2f} s", making, seconds_since(begin)));
+  }
+  return made;
 }
 
 ExitCode synthesise_collective(const SynthesiseOptions& options, const Streams& streams) {
@@ -157,10 +181,7 @@ ExitCode synthesise_collective(const SynthesiseOptions& options, const Streams& 
   const std::vector<Scenario> scenarios = read_scenarios(options.common, options.scenario);
   const CollectiveSetup& setup = the_collective(scenarios.front()).setup();
   const Case& the_case = scenarios.front().cases.front();
-  const ClusterSynthesis made = synthesise_for(*the_case.platform.cluster, setup.kind, setup.ranks);
-  if (!made.synthesis) { throw UsageError("synthesise: nothing can be synthesised here: " + made.refusal); }
-  prove_it(made, setup.ranks, false);
-  if (made.synthesis->in_place) { prove_it(made, setup.ranks, true); }
+  const ClusterSynthesis made = make_and_prove(options, *the_case.platform.cluster, setup, streams);
   SynthesisReport report = report_of(options, the_case, setup, made);
   if (options.output) {
     report.file = options.output;
