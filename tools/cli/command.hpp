@@ -87,6 +87,7 @@ Command report_command();
 Command measure_command();
 Command numerics_command();
 Command plan_command();
+Command synthesise_command();
 Command calibrate_command();
 Command crosscheck_command();
 Command import_command();

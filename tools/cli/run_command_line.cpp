@@ -78,11 +78,12 @@ ExitCode dispatch(const Words& arguments, const Streams& streams) {
 }  // namespace
 
 std::span<const Command> commands() {
-  static const std::array<Command, 20> all{
-      run_command(),      sweep_command(),    compare_command(),  explain_command(),    plan_command(),
-      verify_command(),   measure_command(),  numerics_command(), calibrate_command(),  crosscheck_command(),
-      validate_command(), describe_command(), list_command(),     schema_command(),     plot_command(),
-      report_command(),   import_command(),   export_command(),   completion_command(), manual_command()};
+  static const std::array<Command, 21> all{
+      run_command(),        sweep_command(),    compare_command(),  explain_command(),  plan_command(),
+      synthesise_command(), verify_command(),   measure_command(),  numerics_command(), calibrate_command(),
+      crosscheck_command(), validate_command(), describe_command(), list_command(),     schema_command(),
+      plot_command(),       report_command(),   import_command(),   export_command(),   completion_command(),
+      manual_command()};
   return all;
 }
 

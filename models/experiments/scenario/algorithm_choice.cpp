@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "algorithms/formats/msccl_import.hpp"
+#include "algorithms/synthesis/synthesis.hpp"
 #include "sim/file.hpp"
 
 namespace athanor {
@@ -32,11 +33,16 @@ class Chooser {
 
   void name(FieldValue& text, bool best) {
     std::vector<std::string> names = algorithm_names(kind_);
+    names.emplace_back(kSynthesised);
     if (best) { names.insert(names.end(), {kBest, kEach}); }
     std::string word = names.front();
     text.visit(word, OneOf{names});
     if (!text.ok()) { return; }
     choice_.each = word == kEach;
+    if (word == kSynthesised) {
+      choice_.synthesised = true;
+      return;
+    }
     if (choice_.each || word == kBest || !kind_) { return; }
     choice_.algorithms.push_back(&find(*kind_, word));
   }
@@ -90,7 +96,8 @@ void read_algorithm_choice(Fields& fields, std::optional<CollectiveKind> kind, I
                   {Type::object, [&](FieldValue& object) { chooser.file(object); }}});
   };
   fields.optional_value("algorithm",
-                        "A name, an imported algorithm, a list whose fastest is reported at each size, \"best\": all "
+                        "A name, \"synthesised\": one made for the fabric, an imported algorithm, a list whose fastest "
+                        "is reported at each size, \"best\": all "
                         "of the catalog that fit, or \"each\": all of these, each reported",
                         [&](FieldValue& value) {
                           value.one_of({{Type::string, [&](FieldValue& text) { chooser.name(text, true); }},
@@ -100,7 +107,7 @@ void read_algorithm_choice(Fields& fields, std::optional<CollectiveKind> kind, I
   if (!fields.reading()) { return; }
   choice.place = fields.place("algorithm");
   choice.named = fields.has("algorithm");
-  if (kind && choice.algorithms.empty()) { choice.algorithms = algorithms_of(*kind); }
+  if (kind && choice.algorithms.empty() && !choice.synthesised) { choice.algorithms = algorithms_of(*kind); }
 }
 
 std::string why_none(const std::vector<std::pair<const Algorithm*, std::string>>& reasons) {

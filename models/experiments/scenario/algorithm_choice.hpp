@@ -30,14 +30,16 @@ class ImportCache {
 struct AlgorithmChoice {
   std::vector<const Algorithm*> algorithms;
   std::vector<std::shared_ptr<const Algorithm>> imports;
-  bool named = false;    ///< does the text have "algorithm"?
+  bool named = false;  ///< does the text have "algorithm"?
+  bool synthesised =
+      false;             ///< is one that is made for the fabric among them? (It is for who knows the fabric to add.)
   bool each = false;     ///< is every algorithm reported, instead of the fastest?
   SourceLocation place;  ///< of "algorithm", or of what it belongs to where it is absent
 };
 
-/// "ring", {"msccl": "path.xml"}, a list of these, or "best": every algorithm of the kind, also where nothing is
-/// chosen; "each": all of these, one by one. Without a known kind only the form is checked. `problems` takes what is
-/// wrong with a file.
+/// "ring", "synthesised", {"msccl": "path.xml"}, a list of these, or "best": every algorithm of the kind, also where
+/// nothing is chosen; "each": all of these, one by one. Without a known kind only the form is checked. `problems` takes
+/// what is wrong with a file.
 void read_algorithm_choice(Fields& fields, std::optional<CollectiveKind> kind, ImportCache& imports, Problems& problems,
                            AlgorithmChoice& choice);
 

@@ -14,6 +14,7 @@
 #include "models/experiments/scenario/verify_section.hpp"
 #include "models/nccl/execution/runtime.hpp"
 #include "models/software/profile.hpp"
+#include "models/synthesis/synthesis_cache.hpp"
 #include "sim/format.hpp"
 #include "sim/words.hpp"
 #include "topologies/cluster.hpp"
@@ -246,6 +247,7 @@ class CollectiveReader : public ExperimentReader {
     const auto endpoints = static_cast<std::uint32_t>(platform.cluster->endpoints.size());
     common.ranks = section_.ranks.value_or(endpoints / setup.jobs);
     common.verification = parts.verification;
+    if (!take_synthesised(parts, setup)) { return false; }
     if (common.ranks > 0 && common.ranks * std::uint64_t{setup.jobs} <= endpoints) {
       price(on_first_endpoints(platform, common.ranks), parts, common);
     }
@@ -257,6 +259,35 @@ class CollectiveReader : public ExperimentReader {
     if (common.verification) { check_verification(parts.fields, *platform.cluster, common); }
     common.offload = take_offload(parts);
     return parts.fields.ok();
+  }
+
+  /// Makes the collective for the fabric, where that is wanted.
+  bool take_synthesised(CaseParts& parts, JobsSetup& setup) const {
+    const std::vector<JobConfig> none;
+    const std::vector<JobConfig>& own = several() ? section_.jobs->own : none;
+    const bool of_jobs =
+        std::any_of(own.begin(), own.end(), [](const JobConfig& job) { return job.choice && job.choice->synthesised; });
+    if (!section_.choice.synthesised && !of_jobs) { return true; }
+    if (several()) {
+      return refuse_synthesised(parts,
+                                "a collective is synthesised for a fabric that it has to itself, and these are "
+                                "several jobs");
+    }
+    CollectiveSetup& common = setup.common;
+    if (common.ranks > parts.platform().cluster->endpoints.size()) { return true; }  // said elsewhere
+    const ClusterSynthesis& made = parts.context.syntheses.get(parts.platform().cluster, common.kind, common.ranks);
+    if (!made.algorithm) { return refuse_synthesised(parts, made.refusal); }
+    common.algorithms.push_back(made.algorithm.get());
+    common.imports.push_back(made.algorithm);
+    return true;
+  }
+
+  bool refuse_synthesised(CaseParts& parts, const std::string& reason) const {
+    const std::vector<const Algorithm*> others = algorithms_of(section_.kind);
+    parts.context.problems.add(
+        {"algorithm-does-not-fit", fmt::format("nothing can be synthesised here: {}", reason), section_.choice.place,
+         others.empty() ? "" : fmt::format("take another one, as \"{}\"", others.front()->name)});
+    return false;
   }
 
   void price(const Platform& own, CaseParts& parts, CollectiveSetup& common) const {

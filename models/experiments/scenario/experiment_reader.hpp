@@ -17,6 +17,7 @@
 
 namespace athanor {
 
+class SynthesisCache;
 class TraceCache;
 
 /// What the cases of one scenario share while they are read.
@@ -29,6 +30,7 @@ struct ReadingContext {
   ImportCache& imports;
   TraceCache& traces;
   PoolCache& pools;
+  SynthesisCache& syntheses;
 };
 
 /// What has been read of a case beside the section of its experiment.

@@ -12,6 +12,7 @@
 #include "models/experiments/scenario/read_case.hpp"
 #include "models/experiments/scenario/scenario.hpp"
 #include "models/experiments/scenario/trace_section.hpp"
+#include "models/synthesis/synthesis_cache.hpp"
 #include "sim/config/document.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/file.hpp"
@@ -140,8 +141,8 @@ void read_cases(Scenario& scenario, Document document, ReadingContext context) {
     name_case(scenario_case, scenario);
     if (!is_wanted(context.changes, scenario_case.name)) { continue; }  // nor does it matter what is wrong with it
     Problems found;
-    ReadingContext own{context.files,    context.library, context.changes, found,
-                       context.clusters, context.imports, context.traces,  context.pools};
+    ReadingContext own{context.files,  context.library, context.changes,  found, context.clusters, context.imports,
+                       context.traces, context.pools,   context.syntheses};
     scenario.sweep.clear();
     const auto visit_case = [&](Fields& fields) { read_case(fields, own, scenario_case, scenario.sweep); };
     if (context.changes.resolve) {
@@ -177,6 +178,7 @@ struct ScenarioReader::Caches {
   std::map<std::string, ImportCache> imports;
   std::shared_ptr<TraceCache> traces = std::make_shared<TraceCache>();
   PoolCache pools;
+  SynthesisCache syntheses;
 };
 
 ScenarioReader::ScenarioReader(const Library& library)
@@ -202,7 +204,7 @@ Scenario ScenarioReader::read_text(std::string text, const std::string& path, co
     const FileReader files = library_.files().in(directory);
     read_cases(scenario, Document::parse(std::move(text), path),
                {files, library_, changes, found, clusters, caches_->imports_of(directory, files), *scenario.traces,
-                caches_->pools});
+                caches_->pools, caches_->syntheses});
   } catch (const ScenarioError& error) {
     for (const Problem& problem : error.problems()) { found.add(problem); }
   }
@@ -235,7 +237,8 @@ JsonValue scenario_schema(const Library& library) {
   ImportCache imports(library.files());
   TraceCache traces;
   PoolCache pools;
-  ReadingContext context{library.files(), library, unchanged, dropped, clusters, imports, traces, pools};
+  SynthesisCache syntheses;
+  ReadingContext context{library.files(), library, unchanged, dropped, clusters, imports, traces, pools, syntheses};
   JsonValue whole = describe_schema("", [&](Fields& fields) {
     Case described;
     std::vector<SweepAxis> sweep;
