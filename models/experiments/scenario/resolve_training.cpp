@@ -12,6 +12,7 @@
 #include "models/experiments/scenario/training_gpus.hpp"
 #include "models/experiments/training.hpp"
 #include "models/software/profile.hpp"
+#include "models/training/compression/compression_faults.hpp"
 #include "models/training/parameter_share.hpp"
 #include "sim/error.hpp"
 #include "sim/words.hpp"
@@ -28,7 +29,8 @@ class Resolution {
 
   std::shared_ptr<const Training> resolve() {
     auto training = std::make_shared<Training>();
-    const bool plan_fits = fit_ranks() && fit_batch() && fit_model() && fit_layers(training->setup);
+    const bool plan_fits =
+        fit_ranks() && fit_batch() && fit_model() && fit_compression() && fit_layers(training->setup);
     if (!plan_fits && !context_.changes.open_plan) { return nullptr; }
     if (!find_gpu(*training) || !find_compute(*training)) { return nullptr; }
     training->setup.model = config_.model.model;
@@ -93,7 +95,28 @@ class Resolution {
                    "use smaller degrees or a larger cluster");
     }
     settle_framework();
+    settle_nodes();
     return fit_process();
+  }
+
+  /// Copies in a node, where the scenario leaves them to the cluster: tensor ranks of one are beside each other.
+  void settle_nodes() {
+    ParallelPlan& plan = config_.plan;
+    if (!plan.compression.knows_nodes() || plan.compression.node_ranks > 0) { return; }
+    const std::uint32_t ranks = plan.ranks();
+    const std::uint32_t in_node = std::max(1U, ranks / std::max(1U, nodes_of(cluster_, ranks)));
+    plan.compression.node_ranks = std::max(1U, in_node / plan.tensor);
+  }
+
+  /// Which no change of the model but its matrices can mend.
+  bool fit_compression() {
+    const TrainedModel& model = config_.model.model;
+    std::vector<std::string> reasons = compression_faults(model, config_.plan);
+    if (!model.transformer) {
+      for (std::string& each : compression_faults(config_.plan)) { reasons.push_back(std::move(each)); }
+    }
+    for (const std::string& reason : reasons) { fault("plan-does-not-fit", reason, "change \"compression\""); }
+    return reasons.empty();
   }
 
   bool fit_process() {

@@ -99,8 +99,31 @@ class Directory {
       }
     }
     result.shard = add("DP of " + what, Parallelism::data, stages, std::move(shards));
+    add_nodes(stages, all, what, result);
     if (result.replicas > 1) { result.replicate = add("DP copies of " + what, Parallelism::data, stages, replicates); }
     return result;
+  }
+
+  /// Ranks of one node follow each other.
+  void add_nodes(const std::vector<std::uint32_t>& stages, const EndpointGroups& all, const std::string& what,
+                 DataGroups& result) {
+    if (!plan_.compression.knows_nodes()) { return; }
+    const auto ranks = static_cast<std::uint32_t>(all.front().size());
+    result.node_ranks = std::min(ranks, plan_.compression.node_ranks);
+    require(ranks % result.node_ranks == 0, "{} data-parallel ranks in nodes of {}", ranks, result.node_ranks);
+    EndpointGroups nodes;
+    EndpointGroups between;
+    for (const std::vector<std::uint32_t>& group : all) {
+      for (std::uint32_t first = 0; first < ranks; first += result.node_ranks) {
+        nodes.emplace_back(group.begin() + first, group.begin() + first + result.node_ranks);
+      }
+      for (std::uint32_t place = 0; place < result.node_ranks; ++place) {
+        std::vector<std::uint32_t>& same = between.emplace_back();
+        for (std::uint32_t rank = place; rank < ranks; rank += result.node_ranks) { same.push_back(group[rank]); }
+      }
+    }
+    result.node = add("DP in nodes of " + what, Parallelism::data, stages, std::move(nodes));
+    result.nodes = add("DP between nodes of " + what, Parallelism::data, stages, std::move(between));
   }
 
   std::uint32_t add(const std::string& name, Parallelism use, std::vector<std::uint32_t> workers,
@@ -203,7 +226,7 @@ class StageSteps {
     const std::string name = schedule_.replicas > 1 ? fmt::format(" of place {}", here.place) : "";
     data_.push_back(std::make_unique<DataParallel>(
         plan_, writer_, chunk_at(here), schedule_.micro_batches / schedule_.replicas,
-        directory_.of_place(here.place, false), directory_.of_place(here.place, true), name));
+        directory_.of_place(here.place, false), directory_.of_place(here.place, true), pieces_.coding, name));
     offload_.emplace_back(writer_, chunk_at(here));
   }
 
