@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/training/compression/compression_memory.hpp"
+#include "models/training/low_rank_share.hpp"
 #include "models/training/work_parts.hpp"
 
 namespace athanor {
@@ -56,7 +57,7 @@ CodingPlace place_of(const ParallelPlan& plan, double ranks) {
 GradientPart part_of(const ParameterShare& held, bool experts, const ParallelPlan& plan) {
   GradientPart part{experts ? held.experts : held.dense};
   if (plan.compression.kind == CompressionKind::power_sgd) {
-    part.low_rank = low_rank_of(plan.compression, matrices_of(held, experts));
+    part.low_rank = low_rank_share(plan.compression, matrices_of(held, experts));
   }
   return part;
 }

@@ -6,7 +6,7 @@
 
 #include "models/training/adapters.hpp"
 #include "models/training/architecture.hpp"
-#include "models/training/compression/compression_faults.hpp"
+#include "models/training/compression_faults.hpp"
 #include "models/training/parameter_share.hpp"
 
 namespace athanor {

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/plan_names.hpp"
+#include "models/software/profile.hpp"
 #include "sim/words.hpp"
 
 namespace athanor {
@@ -108,6 +109,12 @@ void read_compression(Fields& fields, Compression& compression) {
                            check_parts(inner, read);
                          });
   if (written) { compression = *written; }
+}
+
+void settle_nodes(const Cluster& cluster, ParallelPlan& plan) {
+  if (!plan.compression.knows_nodes() || plan.compression.node_ranks > 0) { return; }
+  const std::uint32_t in_node = plan.ranks() / std::max(1U, nodes_of(cluster, plan.ranks()));
+  plan.compression.node_ranks = std::max(1U, in_node / plan.tensor);
 }
 
 }  // namespace athanor

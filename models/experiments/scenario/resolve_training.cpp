@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/scenario/compression_section.hpp"
 #include "models/experiments/scenario/compute_profile_section.hpp"
 #include "models/experiments/scenario/costs_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
@@ -12,7 +13,7 @@
 #include "models/experiments/scenario/training_gpus.hpp"
 #include "models/experiments/training.hpp"
 #include "models/software/profile.hpp"
-#include "models/training/compression/compression_faults.hpp"
+#include "models/training/compression_faults.hpp"
 #include "models/training/parameter_share.hpp"
 #include "sim/error.hpp"
 #include "sim/words.hpp"
@@ -29,8 +30,7 @@ class Resolution {
 
   std::shared_ptr<const Training> resolve() {
     auto training = std::make_shared<Training>();
-    const bool plan_fits =
-        fit_ranks() && fit_batch() && fit_model() && fit_compression() && fit_layers(training->setup);
+    const bool plan_fits = fit_ranks() && fit_batch() && fit_model() && fit_layers(training->setup);
     if (!plan_fits && !context_.changes.open_plan) { return nullptr; }
     if (!find_gpu(*training) || !find_compute(*training)) { return nullptr; }
     training->setup.model = config_.model.model;
@@ -95,28 +95,8 @@ class Resolution {
                    "use smaller degrees or a larger cluster");
     }
     settle_framework();
-    settle_nodes();
+    settle_nodes(cluster_, config_.plan);
     return fit_process();
-  }
-
-  /// Copies in a node, where the scenario leaves them to the cluster: tensor ranks of one are beside each other.
-  void settle_nodes() {
-    ParallelPlan& plan = config_.plan;
-    if (!plan.compression.knows_nodes() || plan.compression.node_ranks > 0) { return; }
-    const std::uint32_t ranks = plan.ranks();
-    const std::uint32_t in_node = std::max(1U, ranks / std::max(1U, nodes_of(cluster_, ranks)));
-    plan.compression.node_ranks = std::max(1U, in_node / plan.tensor);
-  }
-
-  /// Which no change of the model but its matrices can mend.
-  bool fit_compression() {
-    const TrainedModel& model = config_.model.model;
-    std::vector<std::string> reasons = compression_faults(model, config_.plan);
-    if (!model.transformer) {
-      for (std::string& each : compression_faults(config_.plan)) { reasons.push_back(std::move(each)); }
-    }
-    for (const std::string& reason : reasons) { fault("plan-does-not-fit", reason, "change \"compression\""); }
-    return reasons.empty();
   }
 
   bool fit_process() {
@@ -147,6 +127,9 @@ class Resolution {
 
   bool fit_model() {
     const TrainedModel& model = config_.model.model;
+    const std::vector<std::string> faults = compression_faults(model, config_.plan);
+    for (const std::string& each : faults) { fault("plan-does-not-fit", each, R"(change "compression")"); }
+    if (!faults.empty()) { return false; }
     if (!model.transformer) {
       if (config_.plan.recompute == Recompute::selective) {
         return fault("no-effect", "selective recomputation is of attention, and a list of layers has none",

@@ -18,14 +18,10 @@ LowRank times(LowRank part, double share) {
   return part;
 }
 
-LowRank low_rank_of(const Compression& compression, const std::vector<LayerMatrix>& matrices) {
-  LowRank sum;
-  for (const LayerMatrix& matrix : matrices) {
-    const double rank = compression.rank;
-    if ((matrix.in + matrix.out) * rank * to_double(compression.least_ratio) >= matrix.in * matrix.out) { continue; }
-    sum += {matrix.count, matrix.elements(), matrix.count * rank * matrix.out, matrix.count * rank * matrix.in};
-  }
-  return sum;
+LowRank low_rank_of(const Compression& compression, double rows, double columns, double matrices) {
+  const double rank = compression.rank;
+  if ((rows + columns) * rank * to_double(compression.least_ratio) >= rows * columns) { return {}; }
+  return {matrices, matrices * rows * columns, matrices * rank * rows, matrices * rank * columns};
 }
 
 }  // namespace athanor

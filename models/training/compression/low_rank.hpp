@@ -1,9 +1,6 @@
 #pragma once
 
-#include <vector>
-
 #include "models/training/compression/compression.hpp"
-#include "models/training/layer_matrices.hpp"
 
 namespace athanor {
 
@@ -20,7 +17,8 @@ struct LowRank {
 
 LowRank times(LowRank part, double share);
 
-/// Of those that shrink enough: (n + m) x rank x least_ratio < n x m (PyTorch: _should_compress of powerSGD_hook.py).
-LowRank low_rank_of(const Compression& compression, const std::vector<LayerMatrix>& matrices);
+/// Of so many matrices of these sides, where they shrink enough: (rows + columns) x rank x least_ratio < rows x columns
+/// (PyTorch: _should_compress of powerSGD_hook.py); else nothing.
+LowRank low_rank_of(const Compression& compression, double rows, double columns, double matrices);
 
 }  // namespace athanor

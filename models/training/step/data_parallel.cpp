@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "models/training/low_rank_share.hpp"
 #include "models/training/parameter_share.hpp"
 #include "models/training/step/coded_calls.hpp"
 
@@ -68,7 +69,7 @@ GradientPart DataParallel::part_of(const Kind& kind, std::size_t layer, double p
   const LayerPieces& own = chunk_.layers[layer];
   if (plan_.compression.kind != CompressionKind::power_sgd || own.*kind.parameters == 0) { return {parameters}; }
   const bool experts = kind.parameters == &LayerPieces::expert_parameters;
-  const LowRank all = low_rank_of(plan_.compression, matrices_of({0, 0, own.matrices}, experts));
+  const LowRank all = low_rank_share(plan_.compression, matrices_of({0, 0, own.matrices}, experts));
   return {parameters, times(all, parameters / (own.*kind.parameters))};
 }
 

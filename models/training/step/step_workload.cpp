@@ -10,6 +10,7 @@
 #include "models/training/step/data_parallel.hpp"
 #include "models/training/step/host_offload.hpp"
 #include "models/training/step/rank_grid.hpp"
+#include "models/training/step/split_groups.hpp"
 #include "models/training/step/stage_writer.hpp"
 #include "sim/check.hpp"
 
@@ -84,46 +85,17 @@ class Directory {
     const auto ranks = static_cast<std::uint32_t>(all.front().size());
     const bool whole = plan_.shard_group == 0 || plan_.sharding == Sharding::none;
     result.shard_ranks = whole ? ranks : std::min(ranks, plan_.shard_group);
-    require(ranks % result.shard_ranks == 0, "{} data-parallel ranks in shards of {}", ranks, result.shard_ranks);
     result.replicas = ranks / result.shard_ranks;
-    EndpointGroups shards;
-    EndpointGroups replicates;
-    for (const std::vector<std::uint32_t>& group : all) {
-      for (std::uint32_t r = 0; r < result.replicas; ++r) {
-        const auto first = group.begin() + r * result.shard_ranks;
-        shards.emplace_back(first, first + result.shard_ranks);
-      }
-      for (std::uint32_t s = 0; s < result.shard_ranks && result.replicas > 1; ++s) {
-        std::vector<std::uint32_t>& same = replicates.emplace_back();
-        for (std::uint32_t r = 0; r < result.replicas; ++r) { same.push_back(group[r * result.shard_ranks + s]); }
-      }
+    result.shard = add("DP of " + what, Parallelism::data, stages, runs_of(all, result.shard_ranks));
+    if (plan_.compression.knows_nodes()) {  // whose ranks follow each other
+      result.node_ranks = std::min(ranks, plan_.compression.node_ranks);
+      result.node = add("DP in nodes of " + what, Parallelism::data, stages, runs_of(all, result.node_ranks));
+      result.nodes =
+          add("DP between nodes of " + what, Parallelism::data, stages, same_places_of(all, result.node_ranks));
     }
-    result.shard = add("DP of " + what, Parallelism::data, stages, std::move(shards));
-    add_nodes(stages, all, what, result);
-    if (result.replicas > 1) { result.replicate = add("DP copies of " + what, Parallelism::data, stages, replicates); }
+    if (result.replicas == 1) { return result; }
+    result.replicate = add("DP copies of " + what, Parallelism::data, stages, same_places_of(all, result.shard_ranks));
     return result;
-  }
-
-  /// Ranks of one node follow each other.
-  void add_nodes(const std::vector<std::uint32_t>& stages, const EndpointGroups& all, const std::string& what,
-                 DataGroups& result) {
-    if (!plan_.compression.knows_nodes()) { return; }
-    const auto ranks = static_cast<std::uint32_t>(all.front().size());
-    result.node_ranks = std::min(ranks, plan_.compression.node_ranks);
-    require(ranks % result.node_ranks == 0, "{} data-parallel ranks in nodes of {}", ranks, result.node_ranks);
-    EndpointGroups nodes;
-    EndpointGroups between;
-    for (const std::vector<std::uint32_t>& group : all) {
-      for (std::uint32_t first = 0; first < ranks; first += result.node_ranks) {
-        nodes.emplace_back(group.begin() + first, group.begin() + first + result.node_ranks);
-      }
-      for (std::uint32_t place = 0; place < result.node_ranks; ++place) {
-        std::vector<std::uint32_t>& same = between.emplace_back();
-        for (std::uint32_t rank = place; rank < ranks; rank += result.node_ranks) { same.push_back(group[rank]); }
-      }
-    }
-    result.node = add("DP in nodes of " + what, Parallelism::data, stages, std::move(nodes));
-    result.nodes = add("DP between nodes of " + what, Parallelism::data, stages, std::move(between));
   }
 
   std::uint32_t add(const std::string& name, Parallelism use, std::vector<std::uint32_t> workers,

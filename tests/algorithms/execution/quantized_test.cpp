@@ -32,7 +32,8 @@ Floats there_and_back(const QuantizedFormat& format, const Floats& numbers) {
   return result;
 }
 
-std::vector<QuantizedRank> ranks_of(const QuantizedFormat& format, std::size_t ranks, std::size_t count, bool feedback) {
+std::vector<QuantizedRank> ranks_of(const QuantizedFormat& format, std::size_t ranks, std::size_t count,
+                                    bool feedback) {
   std::vector<QuantizedRank> all;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     all.emplace_back(format, static_cast<std::uint32_t>(ranks), rank, count, feedback);

@@ -1,7 +1,7 @@
 // What each way of compression sends, by hand.
-#include <doctest/doctest.h>
-
 #include "models/training/compression/coding.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace athanor;
 
@@ -16,9 +16,7 @@ Compression of_kind(CompressionKind kind) {
 constexpr CodingPlace kFour{.ranks = 4};
 
 /// Of a matrix of 40 x 60 and a vector of 100 numbers.
-GradientPart matrix_and_vector(const Compression& compression) {
-  return {2500, low_rank_of(compression, {{.in = 60, .out = 40}})};
-}
+GradientPart matrix_and_vector(const Compression& compression) { return {2500, low_rank_of(compression, 40, 60, 1)}; }
 
 }  // namespace
 
@@ -111,7 +109,7 @@ TEST_CASE("PowerSGD sends rank x (n + m) numbers of a matrix of n x m, and vecto
 TEST_CASE("a matrix that PowerSGD would not make so many times smaller stays as it is") {
   // 40 x 60 and rank r: 2,400 numbers against 100 r.
   Compression compression = of_kind(CompressionKind::power_sgd);
-  const auto shrinks = [&] { return low_rank_of(compression, {{.in = 60, .out = 40}}).matrices == 1; };
+  const auto shrinks = [&] { return low_rank_of(compression, 40, 60, 1).matrices == 1; };
   compression.rank = 11;
   CHECK(shrinks());
   compression.rank = 12;

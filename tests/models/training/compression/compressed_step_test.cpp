@@ -21,8 +21,8 @@ constexpr double kNumbers = 80'000;  // of each of two layers, as a matrix of 20
 class Copies {
  public:
   Copies(std::uint32_t data, Sharding sharding) {
-    model_.layers.assign(
-        2, {.name = "layer", .parameters = kNumbers, .forward_flops = 1e8, .output = 100, .rows = 200});
+    model_.layers.assign(2,
+                         {.name = "layer", .parameters = kNumbers, .forward_flops = 1e8, .output = 100, .rows = 200});
     plan.data = plan.global_batch = data;
     plan.sharding = sharding;
     plan.prefetch = 0;
@@ -47,12 +47,14 @@ class Copies {
   /// Each round of an exchange takes 1 us, each byte that a rank sends 1 ns.
   Time step() const {
     const Workload own = workload();
-    return run_with(own, [&](const Workload::Call& call) {
-             const auto ranks = static_cast<double>(own.communicators[call.communicator].groups->front().size());
-             const double times = call.kind == CollectiveKind::all_reduce ? 2 : 1;
-             const double sent = times * static_cast<double>(call.size.count()) * (ranks - 1) / ranks;
-             return Time{std::llround(times * (ranks - 1) * 1e6 + sent * 1000)};
-           })
+    return run_with(own,
+                    [&](const Workload::Call& call) {
+                      const auto ranks =
+                          static_cast<double>(own.communicators[call.communicator].groups->front().size());
+                      const double times = call.kind == CollectiveKind::all_reduce ? 2 : 1;
+                      const double sent = times * static_cast<double>(call.size.count()) * (ranks - 1) / ranks;
+                      return Time{std::llround(times * (ranks - 1) * 1e6 + sent * 1000)};
+                    })
         .time;
   }
 
@@ -145,8 +147,7 @@ TEST_CASE("one-bit Adam sends the whole moment behind backward, in a bit of each
   const Copies copies(4, Sharding::none);
   const double coded = 2 * 0.75 * (2 * kNumbers / 8 + 16);
   const double saved = 2 * 0.75 * 4 * 2 * kNumbers - coded;
-  CHECK(compressed(copies, of_kind(CompressionKind::one_bit_adam)) + Time{std::llround(saved * 1000)} ==
-        copies.step());
+  CHECK(compressed(copies, of_kind(CompressionKind::one_bit_adam)) + Time{std::llround(saved * 1000)} == copies.step());
 }
 
 namespace {

@@ -1,7 +1,8 @@
 // What compression keeps on each GPU, by hand.
+#include "models/training/compression/compression_memory.hpp"
+
 #include <doctest/doctest.h>
 
-#include "models/training/compression/compression_memory.hpp"
 #include "models/training/memory.hpp"
 
 using namespace athanor;

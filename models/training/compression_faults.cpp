@@ -1,9 +1,9 @@
-#include "models/training/compression/compression_faults.hpp"
+#include "models/training/compression_faults.hpp"
 
 #include <fmt/core.h>
 
 #include "models/training/adapters.hpp"
-#include "models/training/compression/low_rank.hpp"
+#include "models/training/low_rank_share.hpp"
 #include "models/training/parameter_share.hpp"
 
 namespace athanor {
@@ -104,15 +104,18 @@ std::vector<std::string> compression_faults(const ParallelPlan& plan) {
 }
 
 std::vector<std::string> compression_faults(const TrainedModel& model, const ParallelPlan& plan) {
+  if (!model.transformer) {
+    if (Faults faults = compression_faults(plan); !faults.empty()) { return faults; }
+  }
   if (plan.compression.kind != CompressionKind::power_sgd) { return {}; }
   LowRank sum;
   if (model.transformer) {
-    sum += low_rank_of(plan.compression, trained_embedding(*model.transformer, plan).matrices);
+    sum += low_rank_share(plan.compression, trained_embedding(*model.transformer, plan).matrices);
     for (std::uint32_t layer = 0; layer < model.transformer->layers; ++layer) {
-      sum += low_rank_of(plan.compression, trained_share(*model.transformer, plan, layer).matrices);
+      sum += low_rank_share(plan.compression, trained_share(*model.transformer, plan, layer).matrices);
     }
   }
-  for (const PlainLayer& layer : model.layers) { sum += low_rank_of(plan.compression, matrices_of(layer, plan)); }
+  for (const PlainLayer& layer : model.layers) { sum += low_rank_share(plan.compression, matrices_of(layer, plan)); }
   if (sum.matrices > 0) { return {}; }
   return {fmt::format("power_sgd of rank {} shrinks no matrix of {} {:g} times: choose a smaller \"rank\"{}",
                       plan.compression.rank, model.name, to_double(plan.compression.least_ratio),

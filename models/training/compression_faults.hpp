@@ -12,7 +12,7 @@ namespace athanor {
 /// can. Copies that are not there are not asked for here.
 std::vector<std::string> compression_faults(const ParallelPlan& plan);
 
-/// PowerSGD of a model none of whose matrices shrinks.
+/// The same of this model, of a transformer but what contradictions() says. PowerSGD needs a matrix that shrinks.
 std::vector<std::string> compression_faults(const TrainedModel& model, const ParallelPlan& plan);
 
 }  // namespace athanor
