@@ -8,6 +8,7 @@
 #include "models/experiments/scenario/framework_section.hpp"
 #include "models/experiments/scenario/idle_settings.hpp"
 #include "models/experiments/scenario/training_gpus.hpp"
+#include "models/experiments/training_compression.hpp"
 #include "models/experiments/workload_columns.hpp"
 #include "models/software/profile.hpp"
 #include "models/training/adapters.hpp"
@@ -190,9 +191,10 @@ std::string memory_text(const MemoryUse& use, std::string_view where, double roo
   return fmt::format(
       "memory: {:.1f} GB on {}, of {:.0f}: parameters {:.1f}, gradients {:.1f}, optimizer "
       "{:.1f}, "
-      "activations {:.1f}, buffers {:.1f}",
+      "activations {:.1f}, buffers {:.1f}{}",
       use.total() * kGigabyte, where, room * kGigabyte, use.parameters * kGigabyte, use.gradients * kGigabyte,
-      use.optimizer * kGigabyte, use.activations * kGigabyte, use.buffers * kGigabyte);
+      use.optimizer * kGigabyte, use.activations * kGigabyte, use.buffers * kGigabyte,
+      use.compression > 0 ? fmt::format(", compression {:.1f}", use.compression * kGigabyte) : "");
 }
 
 void remark_memory(const Training& training, Record& record) {
@@ -296,6 +298,8 @@ std::vector<Record> TrainingExperiment::run(const Run& run) const {
   put_step(result, record);
   put_interval_of_step(*training_, result.time, record);
   record.put(kMemory, training_->memory.total() * kGigabyte);
+  put_compression(setup, result.time, step_before(setup, timer, {.critical_path = false, .stop = run.options.stop}),
+                  record);
   if (training_->others) { record.put(kMemoryOthers, training_->others->total() * kGigabyte); }
   record.put(kNetwork, name(run.platform.network.level));
   if (setup.model.transformer) { record.put(kTokens, result.tokens_per_s); }
@@ -317,7 +321,11 @@ std::vector<Record> TrainingExperiment::run(const Run& run) const {
 }
 
 WorkCount TrainingExperiment::work(const Platform& platform, Bytes /*size*/, const RunOptions& options) const {
-  return work_of(workload_of(training_->setup), pricing(platform, options));
+  WorkCount count = work_of(workload_of(training_->setup), pricing(platform, options));
+  if (has_steps_before(training_->setup)) {
+    count += work_of(workload_of(without_compression(training_->setup)), pricing(platform, options));
+  }
+  return count;
 }
 
 std::vector<const Column*> TrainingExperiment::columns(bool /*seeds*/) const {

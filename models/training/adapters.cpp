@@ -21,7 +21,7 @@ ParameterShare adapter(const LayerMatrix& matrix, const ParallelPlan& plan) {
   const double rank = plan.lora.rank;
   const double parameters = matrix.count * rank * (matrix.in + matrix.out);
   ParameterShare share{matrix.experts ? 0 : parameters, matrix.experts ? parameters : 0};
-  if (!needs_matrices(plan.optimizer)) { return share; }
+  if (!lists_matrices(plan)) { return share; }
   LayerMatrix in = matrix;
   LayerMatrix out = matrix;
   in.out = out.in = rank;

@@ -64,6 +64,7 @@ struct PlainLayer {
   double backward_flops = 0;  ///< per sample; 0: twice the forward ones
   double activations = 0;     ///< elements per sample that are kept for backward
   double output = 0;          ///< elements per sample that the next layer gets
+  double rows = 0;            ///< of the matrix that its parameters are; 0: they are none
   bool operator==(const PlainLayer&) const = default;
 };
 

@@ -86,6 +86,13 @@ TrainedOfStage trained_of(const Transformer& model, const ParallelPlan& plan, co
   return trained;
 }
 
+double coded_of(const Transformer& model, const ParallelPlan& plan, const StageLoad& stage) {
+  if (!plan.compression.is_on()) { return 0; }
+  TrainedOfStage trained = trained_of(model, plan, stage);
+  trained.layers += trained.ends;
+  return coded_at_once(trained.layers, largest_layer(model, plan, stage).trained, plan);
+}
+
 double gradient_bytes(const TrainedOfStage& trained, const ParallelPlan& plan, const StageLoad& stage) {
   return stage.replicas * (trained.layers.total() + trained.ends.total()) * plan.gradient_bytes;
 }
@@ -211,6 +218,8 @@ void add_all_states(const Transformer& model, const ParallelPlan& plan, const St
   if (stage.output) { frozen += frozen_ends(output_share(model, plan, !stage.embedding), plan); }
   add_states(trained.layers, stage.replicas, plan, true, use);
   add_states(trained.ends, stage.replicas, plan, false, use);
+  add_compression(trained.layers, stage.replicas, plan, true, use);
+  add_compression(trained.ends, stage.replicas, plan, false, use);
   add_frozen(frozen, stage.replicas, plan, use);
   use.gradients += unreduced(plan, stage, trained.layers) + unreduced(plan, stage, trained.ends);
 }
@@ -241,6 +250,7 @@ MemoryUse memory_of(const Transformer& model, const ParallelPlan& plan, const St
   if (stage.output) { use.activations += (1.0 + model.next_token_layers) * output_activations(model, plan); }
   use.buffers += gathered(model, plan, stage) + remade(model, plan, stage) + moving(model, plan, stage);
   use.buffers += dequantized(model, plan, stage);
+  use.compression += coded_of(model, plan, stage);
   if (plan.sequence_parallel && plan.tensor > 1) { use.buffers += sizes.tokens * model.hidden * sizes.element; }
   return use;
 }
@@ -271,8 +281,14 @@ OneProcessMemory of_process(const TrainedModel& model, const ParallelPlan& plan,
 MemoryUse states_of_layers(const std::vector<PlainLayer>& layers, const ParallelPlan& plan) {
   MemoryUse use;
   ParameterShare all;
-  for (const PlainLayer& layer : layers) { all.dense += layer.parameters; }
+  double most = 0;
+  for (const PlainLayer& layer : layers) {
+    all += {layer.parameters, 0, matrices_of(layer, plan)};
+    most = std::max(most, layer.parameters);
+  }
   add_states(all, 1, plan, true, use);
+  add_compression(all, 1, plan, true, use);
+  use.compression += coded_at_once(all, most, plan);
   return use;
 }
 

@@ -19,7 +19,9 @@ struct MemoryUse {
   double buffers = 0;  ///< gathered units of sharded parameters, a recomputed layer, one that is offloaded, gathered
                        ///< inputs
 
-  double total() const { return parameters + gradients + optimizer + activations + buffers; }
+  double compression = 0;  ///< error feedback, factors, secondary copies of parameters, coded gradients
+
+  double total() const { return parameters + gradients + optimizer + activations + buffers + compression; }
 };
 
 /// What a pipeline stage holds.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/training/compression/compression_memory.hpp"
+#include "models/training/low_rank_share.hpp"
 #include "models/training/work_parts.hpp"
 
 namespace athanor {
@@ -43,6 +45,54 @@ void add_states(const ParameterShare& held, double replicas, const ParallelPlan&
   const ParameterShare all = times(held, replicas);
   add_states(all, false, dense_replicas(plan), plan, of_layers, use);
   add_states(all, true, expert_replicas(plan), plan, of_layers, use);
+}
+
+namespace {
+
+CodingPlace place_of(const ParallelPlan& plan, double ranks) {
+  return {ranks, std::min<double>(ranks, std::max(1U, plan.compression.node_ranks)),
+          static_cast<double>(plan.gradient_bytes)};
+}
+
+GradientPart part_of(const ParameterShare& held, bool experts, const ParallelPlan& plan) {
+  GradientPart part{experts ? held.experts : held.dense};
+  if (plan.compression.kind == CompressionKind::power_sgd) {
+    part.low_rank = low_rank_share(plan.compression, matrices_of(held, experts));
+  }
+  return part;
+}
+
+}  // namespace
+
+void add_compression(const ParameterShare& held, double replicas, const ParallelPlan& plan, bool of_layers,
+                     MemoryUse& use) {
+  const Compression& compression = plan.compression;
+  const ParameterShare all = times(held, replicas);
+  for (const bool experts : {false, true}) {
+    const double ranks = shards(plan, experts ? expert_replicas(plan) : dense_replicas(plan));
+    if (ranks == 1) { continue; }
+    const GradientPart part = part_of(all, experts, plan);
+    const CodingPlace place = place_of(plan, ranks);
+    use.compression += kept_for_coding(compression, part, place);
+    if (compression.secondary_weights) {
+      use.compression += part.numbers * state_bytes(plan, of_layers).parameter / place.node_ranks;
+    }
+  }
+}
+
+double coded_at_once(const ParameterShare& all, double layer, const ParallelPlan& plan) {
+  const double ranks = shards(plan, dense_replicas(plan));
+  if (!plan.compression.is_on() || ranks == 1 || all.total() == 0) { return 0; }
+  const CodingPlace place = place_of(plan, ranks);
+  const bool by_layers = plan.sharding >= Sharding::gradients;
+  const double bucket = static_cast<double>(plan.bucket.count()) / plan.gradient_bytes;
+  const double numbers = by_layers                ? layer / plan.shard_calls
+                         : plan.overlap_gradients ? std::min(bucket, all.total())
+                                                  : all.total();
+  const GradientPart part = part_of(all, false, plan);
+  const double weights =
+      plan.compression.quantized_weights ? quantized_bytes(plan.compression, 8) * numbers * (1 + 1 / ranks) : 0;
+  return weights + coding_buffers(plan.compression, {numbers, times(part.low_rank, numbers / all.total())}, place);
 }
 
 void add_frozen(const FrozenBytes& frozen, double replicas, const ParallelPlan& plan, MemoryUse& use) {

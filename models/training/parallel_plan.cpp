@@ -6,6 +6,7 @@
 
 #include "models/training/adapters.hpp"
 #include "models/training/architecture.hpp"
+#include "models/training/compression_faults.hpp"
 #include "models/training/parameter_share.hpp"
 
 namespace athanor {
@@ -178,6 +179,7 @@ std::vector<std::string> contradictions(const Transformer& model, const Parallel
   check_recompute(model, plan, faults);
   if (std::string fault = sharding_fault(plan); !fault.empty()) { faults.push_back(std::move(fault)); }
   for (std::string& fault : contradictions_of_adapters(model, plan)) { faults.push_back(std::move(fault)); }
+  for (std::string& fault : compression_faults(plan)) { faults.push_back(std::move(fault)); }
   if (plan.context > 1 && !plan.fused_attention) {
     faults.emplace_back("context parallelism needs fused attention: the scores of a whole sequence are on no GPU");
   }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/training/compression/compression.hpp"
 #include "models/training/lora.hpp"
 #include "models/training/optimizer.hpp"
 #include "models/training/recompute.hpp"
@@ -108,6 +109,7 @@ struct ParallelPlan {
   std::uint32_t moment_bytes = 4;    ///< of each of Adam's two moments, of momentum
   OptimizerKind optimizer = OptimizerKind::adam;
   Lora lora = {};                 ///< of rank 0: all parameters are trained
+  Compression compression = {};   ///< of what copies send each other
   bool fp8_parameters = false;    ///< of layers are kept and gathered in fp8, where matrices are multiplied in it
   std::uint32_t prefetch = 1;     ///< layers that are gathered ahead (sharding parameters)
   std::uint32_t shard_calls = 1;  ///< in which a layer is gathered, and reduced (sharding gradients, parameters)

@@ -35,6 +35,10 @@ ParameterShare times(ParameterShare share, double copies) {
   return share;
 }
 
+bool lists_matrices(const ParallelPlan& plan) {
+  return needs_matrices(plan.optimizer) || plan.compression.kind == CompressionKind::power_sgd;
+}
+
 ParameterShare parameter_share(const LayerParameters& layer, const Transformer& model, const ParallelPlan& plan) {
   const double key_ranks = std::max(1U, std::min(plan.tensor, model.attention.kv_heads));
   return {layer.split / plan.tensor + layer.keys / key_ranks + layer.whole,
@@ -45,7 +49,7 @@ ParameterShare layer_share(const Transformer& model, const ParallelPlan& plan, s
   const bool further = layer >= model.layers;
   ParameterShare share =
       parameter_share(further ? next_token_parameters(model) : layer_parameters(model, layer), model, plan);
-  if (!needs_matrices(plan.optimizer)) { return share; }
+  if (!lists_matrices(plan)) { return share; }
   for (const LayerMatrix& matrix : layer_matrices(model, plan, layer)) { add(matrix, share.matrices); }
   if (layer < model.layers && has_experts(model, layer)) {
     add({.in = static_cast<double>(model.hidden), .out = static_cast<double>(model.experts->experts), .table = true},
@@ -56,7 +60,7 @@ ParameterShare layer_share(const Transformer& model, const ParallelPlan& plan, s
 
 ParameterShare share_of_embedding(const Transformer& model, const ParallelPlan& plan) {
   ParameterShare share{embedding_share(model, plan), 0};
-  if (!needs_matrices(plan.optimizer)) { return share; }
+  if (!lists_matrices(plan)) { return share; }
   share.matrices = {vocabulary_matrix(model, plan)};
   if (model.positions > 0) {
     add({.in = static_cast<double>(model.positions), .out = static_cast<double>(model.hidden), .table = true},
@@ -68,7 +72,7 @@ ParameterShare share_of_embedding(const Transformer& model, const ParallelPlan& 
 ParameterShare share_of_output(const Transformer& model, const ParallelPlan& plan, bool copy) {
   ParameterShare share{output_share(model, plan, copy), 0};
   const bool own = !model.tied || copy;
-  if (own && needs_matrices(plan.optimizer)) { share.matrices = {vocabulary_matrix(model, plan)}; }
+  if (own && lists_matrices(plan)) { share.matrices = {vocabulary_matrix(model, plan)}; }
   return share;
 }
 
@@ -101,6 +105,11 @@ std::vector<LayerMatrix> matrices_of(const ParameterShare& held, bool experts) {
   std::copy_if(held.matrices.begin(), held.matrices.end(), std::back_inserter(found),
                [&](const LayerMatrix& matrix) { return matrix.experts == experts; });
   return found;
+}
+
+std::vector<LayerMatrix> matrices_of(const PlainLayer& layer, const ParallelPlan& plan) {
+  if (layer.rows == 0 || !lists_matrices(plan)) { return {}; }
+  return {{.in = layer.parameters / layer.rows, .out = layer.rows}};
 }
 
 double updating_ranks(const ParameterShare& held, bool experts, double ranks, const ParallelPlan& plan) {

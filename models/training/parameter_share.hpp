@@ -12,12 +12,15 @@ namespace athanor {
 struct ParameterShare {
   double dense = 0;    ///< equal on the data and context ranks: their gradients are summed over data x context
   double experts = 0;  ///< equal on fewer: summed over tensor x context x data / (expert x expert_tensor)
-  std::vector<LayerMatrix> matrices = {};  ///< among them, each shape once; where the optimizer needs them
+  std::vector<LayerMatrix> matrices = {};  ///< among them, each shape once; where lists_matrices()
 
   double total() const { return dense + experts; }
   ParameterShare& operator+=(const ParameterShare& other);
 };
 ParameterShare times(ParameterShare share, double copies);
+
+/// Whether shares name their matrices: where the optimizer, or compression of gradients, needs them.
+bool lists_matrices(const ParallelPlan& plan);
 
 ParameterShare parameter_share(const LayerParameters& layer, const Transformer& model, const ParallelPlan& plan);
 /// Parameters of a layer that one GPU holds; from model.layers on, of layers of further tokens.
@@ -44,6 +47,9 @@ std::vector<LayerMatrix> matrices_of(const ParameterShare& held, bool experts);
 /// Of `ranks` that share the optimizer out, how many get something: of matrices that must stay whole no more than there
 /// are of them.
 double updating_ranks(const ParameterShare& held, bool experts, double ranks, const ParallelPlan& plan);
+
+/// Of a plain layer the one that it is, where they are listed.
+std::vector<LayerMatrix> matrices_of(const PlainLayer& layer, const ParallelPlan& plan);
 
 /// Of a transformer, or of a list.
 std::uint32_t layers_of(const TrainedModel& model);

@@ -9,6 +9,7 @@
 
 #include "algorithms/execution/element_values.hpp"
 #include "algorithms/execution/fixed_point.hpp"
+#include "algorithms/execution/quantized/quantized_all_reduce.hpp"
 #include "algorithms/execution/threads/threads.hpp"
 #include "algorithms/schedule/contract.hpp"
 
@@ -64,7 +65,14 @@ class ErrorCount {
 
 }  // namespace
 
+std::string algorithm_of(const NumericsSubject& subject) {
+  return subject.quantized ? "pairwise, then ring" : subject.algorithm->name;
+}
+
 std::string arithmetic_of(const NumericsSubject& subject) {
+  if (subject.quantized) {
+    return fmt::format("{}, blocks of {}", name(subject.quantized->number), subject.quantized->block);
+  }
   if (subject.algorithm->engine == Engine::none) { return "ranks"; }
   std::string text = subject.block ? "engines, int32" : fmt::format("engines, {}", name(subject.engines.accumulator));
   if (subject.engines.order == SummationOrder::arrival) { text += ", arrival"; }
@@ -167,7 +175,55 @@ std::size_t NumericsComparison::number_of(const Outcome& outcome) {
   return number;
 }
 
+std::vector<std::vector<float>> NumericsComparison::numbers() const {
+  std::vector<std::vector<float>> all(inputs_.size(), std::vector<float>(count_));
+  for (std::size_t rank = 0; rank < inputs_.size(); ++rank) {
+    std::memcpy(all[rank].data(), inputs_[rank].data(), inputs_[rank].size());
+  }
+  return all;
+}
+
+NumericsComparison::Outcome NumericsComparison::add_quantized(const QuantizedFormat& format) const {
+  const std::vector<std::vector<float>> inputs = numbers();
+  std::vector<QuantizedRank> ranks;
+  for (std::uint32_t rank = 0; rank < inputs.size(); ++rank) {
+    ranks.emplace_back(format, static_cast<std::uint32_t>(inputs.size()), rank, count_);
+  }
+  std::vector<std::vector<float>> outputs(inputs.size(), std::vector<float>(count_));
+  quantized_all_reduce(ranks, inputs, outputs);
+  Outcome outcome{std::vector<Memory>(inputs.size(), Memory(count_ * size_)), {}};
+  for (std::size_t rank = 0; rank < inputs.size(); ++rank) {
+    std::memcpy(outcome.results[rank].data(), outputs[rank].data(), outcome.results[rank].size());
+  }
+  outcome.ranks_equal = equal_of_ranks(outcome.results);
+  return outcome;
+}
+
+ErrorBound NumericsComparison::bound_of(const QuantizedFormat& format, const Outcome& outcome) const {
+  const std::vector<double> bounds = quantized_error_bound(format, numbers());
+  ErrorBound bound;
+  for (std::size_t i = 0; i < count_; ++i) {
+    const double result = element_value(request_.type, &outcome.results[0][i * size_]);
+    const double error = std::fabs(result - exact_[i].upper - exact_[i].lower);
+    bound.greatest = std::max(bound.greatest, bounds[i]);
+    if (bounds[i] > 0) { bound.used = std::max(bound.used, error / bounds[i]); }
+  }
+  return bound;
+}
+
+NumericsRow NumericsComparison::run_quantized(const NumericsSubject& subject) {
+  const Outcome outcome = add_quantized(*subject.quantized);
+  NumericsRow row{subject, errors(outcome), outcome.ranks_equal};
+  for (std::uint32_t repetition = 1; repetition < request_.repetitions; ++repetition) {
+    row.runs_equal = row.runs_equal && add_quantized(*subject.quantized).results == outcome.results;
+  }
+  row.bound = bound_of(*subject.quantized, outcome);
+  row.bits = number_of(outcome);
+  return row;
+}
+
 NumericsRow NumericsComparison::run(const NumericsSubject& subject) {
+  if (subject.quantized) { return run_quantized(subject); }
   Layout layout = request_.layout;
   layout.shape = EngineTreeShape{.trees = subject.trees};
   const auto schedule = subject.algorithm->make(request_.collective, layout);

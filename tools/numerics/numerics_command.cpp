@@ -32,7 +32,7 @@ class Numerics {
     for (const NumericsSubject& subject : subjects_) {
       if (interrupted_ = streams_.interrupted(); interrupted_) { break; }
       Progress progress(streams_, !common_.quiet);
-      progress.show(fmt::format("[{}/{}] {}: {}", rows_.size() + 1, subjects_.size(), subject.algorithm->name,
+      progress.show(fmt::format("[{}/{}] {}: {}", rows_.size() + 1, subjects_.size(), algorithm_of(subject),
                                 arithmetic_of(subject)));
       rows_.push_back(comparison.run(subject));
       progress.clear();
@@ -88,7 +88,8 @@ Command numerics_command() {
           .explanation =
               "Runs the schedules on threads, engines in the network included, and holds what they add up against\n"
               "the exact sum: how far it is off, whether all ranks and all runs have the same bits, and which\n"
-              "algorithms come to the same result. Ranks add in port order, each addition rounded to the type.\n",
+              "algorithms come to the same result. Ranks add in port order, each addition rounded to the type.\n"
+              "Quantised numbers are exchanged, added up by their owners, and held against a bound as well.\n",
           .example = "athanor numerics --algorithm ring,aggregation_tree --type float16 --accumulator data,float32",
           .least_arguments = 0,
           .most_arguments = 0,

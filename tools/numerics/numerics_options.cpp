@@ -125,7 +125,9 @@ std::vector<NumericsSubject> arithmetics_of(const NumericsOptions& options, cons
     }
   }
   if (!options.fixed_point) {
-    if (options.block) { throw UsageError(fmt::format("{}: --block is of --fixed-point", kName)); }
+    if (options.block && !options.quantize) {
+      throw UsageError(fmt::format("{}: --block is of --fixed-point and --quantize", kName));
+    }
     return arithmetics;
   }
   if (const auto reason = FixedPoint::refusal(request.collective, request.type, Reduction::sum)) {
@@ -135,6 +137,23 @@ std::vector<NumericsSubject> arithmetics_of(const NumericsOptions& options, cons
     arithmetics.push_back({nullptr, {.order = order, .seed = request.seed}, Elements{options.block.value_or(256)}});
   }
   return arithmetics;
+}
+
+/// In the formats that were asked for.
+void add_quantized(const NumericsOptions& options, const NumericsRequest& request,
+                   std::vector<NumericsSubject>& subjects) {
+  if (!options.quantize) { return; }
+  if (request.collective.kind != CollectiveKind::all_reduce || request.type != DataType::float32) {
+    throw UsageError(fmt::format("{}: --quantize: an all_reduce of float32 is quantised, and this is a {} of {}", kName,
+                                 name(request.collective.kind), name(request.type)));
+  }
+  const Algorithm& exchange = find(CollectiveKind::all_to_all, "pairwise");
+  for (const QuantizedNumber number :
+       several(options.quantize, "quantize", QuantizedNumber::int8, quantized_numbers())) {
+    NumericsSubject subject{&exchange};
+    subject.quantized = {number, options.block.value_or(256)};
+    subjects.push_back(std::move(subject));
+  }
 }
 
 }  // namespace
@@ -153,7 +172,11 @@ void visit(OptionFields& fields, NumericsOptions& options) {
                "type allows; absent: data");
   fields.words("order", "NAMES", options.orders, "in which engines add: ports, arrival or all; absent: ports");
   fields.flag("fixed-point", options.fixed_point, "engines also add int32, as SwitchML does");
-  fields.number("block", "N", options.block, 1, "elements to an exponent in fixed point; absent: 256");
+  fields.words("quantize", "NAMES", options.quantize,
+               "all-reduces of float32 as int8, fp8_e4m3, fp8_e5m2, one_bit or all of them: all-to-all, sums by their "
+               "owners, all-gather");
+  fields.number("block", "N", options.block, 1,
+                "elements to an exponent in fixed point, to a scale of quantised ones; absent: 256");
   fields.number("radix", "N", options.radix, 2, "children of a node in aggregation trees; absent: 8");
   fields.number("group", "N", options.group, 1,
                 "ranks per node, for algorithms that know nodes; absent: as each has it");
@@ -208,6 +231,7 @@ std::vector<NumericsSubject> numerics_subjects(const NumericsOptions& options, c
                     "algorithms` tells which have",
                     kName, option));
   }
+  add_quantized(options, request, subjects);
   return subjects;
 }
 

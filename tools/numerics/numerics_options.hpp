@@ -12,7 +12,7 @@ namespace athanor {
 struct NumericsOptions {
   CommonOptions common;
   std::optional<std::string> collective, type, distribution;
-  std::optional<std::vector<std::string>> algorithms, accumulators, orders;
+  std::optional<std::vector<std::string>> algorithms, accumulators, orders, quantize;
   std::optional<std::uint32_t> block, radix;
   std::uint32_t ranks = 8;
   std::uint32_t seed = 1;

@@ -44,11 +44,13 @@ std::string numerics_header(const NumericsRequest& request) {
 
 std::string numerics_line(const NumericsRow& row) {
   const ErrorStatistics& errors = row.errors;
-  return fmt::format("  {:<28} {:<26} {:>8.1e} {:>8.1e} {:>8.1e} {:>8.1e} {} {} {:>7.2f} {:<6} {:<6} {}\n",
-                     row.subject.algorithm->name, arithmetic_of(row.subject), errors.greatest_absolute,
+  const std::string bound =
+      row.bound ? fmt::format(" bound {:.1e}, {:.0f} % used", row.bound->greatest, 100 * row.bound->used) : "";
+  return fmt::format("  {:<28} {:<26} {:>8.1e} {:>8.1e} {:>8.1e} {:>8.1e} {} {} {:>7.2f} {:<6} {:<6} {}{}\n",
+                     algorithm_of(row.subject), arithmetic_of(row.subject), errors.greatest_absolute,
                      errors.mean_absolute, errors.greatest_relative, errors.mean_relative,
                      fitted(errors.greatest_ulp, 8), fitted(errors.mean_ulp, 8), 100 * errors.correctly_rounded,
-                     equality(row.ranks_equal), equality(row.runs_equal), letters(row.bits));
+                     equality(row.ranks_equal), equality(row.runs_equal), letters(row.bits), bound);
 }
 
 std::string numerics_footer() {
@@ -59,13 +61,16 @@ JsonValue numerics_json(const NumericsRequest& request, const NumericsRow& row) 
   const NumericsSubject& subject = row.subject;
   const bool engines = subject.algorithm->engine != Engine::none;
   const ErrorStatistics& errors = row.errors;
-  JsonValue json = {{"collective", name(request.collective.kind)}, {"algorithm", subject.algorithm->name},
+  JsonValue json = {{"collective", name(request.collective.kind)}, {"algorithm", algorithm_of(subject)},
                     {"engine", name(subject.algorithm->engine)},   {"ranks", request.collective.ranks},
                     {"bytes", size_of(request).count()},           {"type", name(request.type)},
                     {"distribution", name(request.distribution)},  {"seed", request.seed}};
   json["accumulator"] = !engines ? "ranks" : subject.block ? "int32" : name(subject.engines.accumulator);
   json["order"] = name(engines ? subject.engines.order : SummationOrder::ports);
-  json["block"] = subject.block ? JsonValue(subject.block->count()) : JsonValue();
+  json["block"] = subject.quantized ? JsonValue(subject.quantized->block)
+                  : subject.block   ? JsonValue(subject.block->count())
+                                    : JsonValue();
+  json["format"] = subject.quantized ? JsonValue(name(subject.quantized->number)) : JsonValue();
   json["max_absolute_error"] = errors.greatest_absolute;
   json["mean_absolute_error"] = errors.mean_absolute;
   json["max_relative_error"] = errors.greatest_relative;
@@ -73,6 +78,8 @@ JsonValue numerics_json(const NumericsRequest& request, const NumericsRow& row) 
   json["max_error_ulp"] = errors.greatest_ulp;
   json["mean_error_ulp"] = errors.mean_ulp;
   json["correctly_rounded"] = errors.correctly_rounded;
+  json["error_bound"] = row.bound ? JsonValue(row.bound->greatest) : JsonValue();
+  json["share_of_bound"] = row.bound ? JsonValue(row.bound->used) : JsonValue();
   json["ranks_equal"] = row.ranks_equal ? JsonValue(*row.ranks_equal) : JsonValue();
   json["runs_equal"] = row.runs_equal;
   json["repetitions"] = request.repetitions;

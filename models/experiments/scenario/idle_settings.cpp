@@ -36,6 +36,7 @@ const std::vector<Rule>& rules() {
       {"schedule", [](const ParallelPlan& plan) { return plan.pipeline > 1; }, R"("pipeline" of 2 or more)"},
       {"single_process", &has_copies, "several copies"},
       {"sharding", &has_copies, "several copies"},
+      {"compression", &has_copies, "several copies"},
       {"shard_group", [](const ParallelPlan& plan) { return has_copies(plan) && plan.sharding != Sharding::none; },
        R"(several copies, and "sharding")"},
       {"prefetch", &gathers_layers, kGathers},

@@ -65,6 +65,15 @@ const Names<BasePrecision>& names_of(BasePrecision /*precision*/) {
   return names;
 }
 
+/// All but none, which is not written.
+const Names<CompressionKind>& names_of(CompressionKind /*kind*/) {
+  static const Names<CompressionKind> names =
+      named<CompressionKind>({CompressionKind::fp16, CompressionKind::bf16, CompressionKind::fp8, CompressionKind::int8,
+                              CompressionKind::top_k, CompressionKind::power_sgd, CompressionKind::one_bit_adam,
+                              CompressionKind::zero_plus_plus});
+  return names;
+}
+
 const Names<PlanCondition>& names_of(PlanCondition /*kind*/) {
   static const Names<PlanCondition> names =
       named<PlanCondition>({PlanCondition::always, PlanCondition::pipelined, PlanCondition::interleaved,

@@ -16,6 +16,7 @@ const Names<Fp8Recipe>& names_of(Fp8Recipe kind);
 const Names<OptimizerKind>& names_of(OptimizerKind kind);
 const Names<LoraTarget>& names_of(LoraTarget target);
 const Names<BasePrecision>& names_of(BasePrecision precision);
+const Names<CompressionKind>& names_of(CompressionKind kind);
 const Names<PlanCondition>& names_of(PlanCondition kind);
 
 }  // namespace athanor

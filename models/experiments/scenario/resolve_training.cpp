@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/scenario/compression_section.hpp"
 #include "models/experiments/scenario/compute_profile_section.hpp"
 #include "models/experiments/scenario/costs_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
@@ -12,6 +13,7 @@
 #include "models/experiments/scenario/training_gpus.hpp"
 #include "models/experiments/training.hpp"
 #include "models/software/profile.hpp"
+#include "models/training/compression_faults.hpp"
 #include "models/training/parameter_share.hpp"
 #include "sim/error.hpp"
 #include "sim/words.hpp"
@@ -93,6 +95,7 @@ class Resolution {
                    "use smaller degrees or a larger cluster");
     }
     settle_framework();
+    settle_nodes(cluster_, config_.plan);
     return fit_process();
   }
 
@@ -124,6 +127,9 @@ class Resolution {
 
   bool fit_model() {
     const TrainedModel& model = config_.model.model;
+    const std::vector<std::string> faults = compression_faults(model, config_.plan);
+    for (const std::string& each : faults) { fault("plan-does-not-fit", each, R"(change "compression")"); }
+    if (!faults.empty()) { return false; }
     if (!model.transformer) {
       if (config_.plan.recompute == Recompute::selective) {
         return fault("no-effect", "selective recomputation is of attention, and a list of layers has none",

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/scenario/compression_section.hpp"
 #include "models/experiments/scenario/compute_profile_section.hpp"
 #include "models/experiments/scenario/costs_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
@@ -135,6 +136,7 @@ void read_data(Fields& fields, TrainingConfig& config) {
                   {1, 65536});
   read_optimizer(fields, plan);
   read_lora(fields, plan);
+  read_compression(fields, plan.compression);
   fields.optional("prefetch", plan.prefetch, "Layers whose parameters are gathered ahead", {0, 1024});
   fields.optional(
       "shard_calls", plan.shard_calls,

@@ -143,6 +143,13 @@ void read_plain_layer(Fields& fields, PlainLayer& layer) {
   read_number(fields, "backward_flops", layer.backward_flops, "Per sample; 0: twice the forward ones", false);
   read_number(fields, "activations", layer.activations, "Elements per sample that are kept for backward", false);
   read_number(fields, "output", layer.output, "Elements per sample that the next layer gets", true);
+  read_number(fields, "rows", layer.rows, "Of the matrix that its parameters are (power_sgd); 0: they are none", false);
+  const auto whole = static_cast<std::int64_t>(layer.parameters);
+  const auto rows = static_cast<std::int64_t>(layer.rows);
+  if (rows > 0 && whole % rows != 0) {
+    fields.problem("rows", "does-not-divide", fmt::format("{} parameters are no matrix of {} rows", whole, rows),
+                   "name one side of the matrix, or leave it out");
+  }
 }
 
 /// "layers": a number, or a list of plain ones, which then are the whole model.

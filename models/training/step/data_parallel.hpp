@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "models/training/compression/coding.hpp"
 #include "models/training/parallel_plan.hpp"
 #include "models/training/step/stage_writer.hpp"
 
@@ -15,6 +16,9 @@ struct DataGroups {
   std::uint32_t replicate = 0;  ///< communicator of those that hold the same part of several copies
   std::uint32_t shard_ranks = 1;
   std::uint32_t replicas = 1;
+  std::uint32_t node = 0;   ///< communicator of those of `shard` on one node, where compression knows nodes
+  std::uint32_t nodes = 0;  ///< ... of one of each node
+  std::uint32_t node_ranks = 1;
 };
 
 /// What data parallelism adds to the operations of one chunk of layers of a stage: gradients that are added up and
@@ -23,9 +27,10 @@ class DataParallel {
  public:
   using Number = StageWriter::Number;
 
-  /// `micro_batches`: that go through the chunk. `dense`, `experts`: groups of the two kinds of parameters.
+  /// `micro_batches`: that go through the chunk. `dense`, `experts`: groups of the two kinds of parameters. `coding`:
+  /// how fast what is sent is compressed.
   DataParallel(const ParallelPlan& plan, StageWriter& writer, const ChunkPieces& chunk, std::uint32_t micro_batches,
-               DataGroups dense, DataGroups experts, const std::string& name);
+               DataGroups dense, DataGroups experts, const CodingRate& coding, const std::string& name);
 
   /// At the very beginning of the step.
   void begin();
@@ -51,7 +56,7 @@ class DataParallel {
     DataGroups groups;
     double LayerPieces::*parameters;
     double LayerPieces::*frozen;
-    double waiting = 0;  ///< whose gradients wait for their bucket to be full
+    GradientPart waiting = {};  ///< whose gradients wait for their bucket to be full
   };
 
   /// Of one process: how many layers all GPUs compute; behind them GPU 0 has all outputs.
@@ -70,10 +75,18 @@ class DataParallel {
   /// What a call waits for: the host, where it makes a list of a tensor for each rank. It does so when the GPU has done
   /// what it had, the call before among that.
   StageWriter::Numbers listed(const Kind& kind, const StageWriter::Numbers& after);
-  void gather_layer(const StageWriter::Numbers& after, std::size_t layer, std::vector<Number>& gathered);
+  /// For forward or for backward.
+  void gather_layer(const StageWriter::Numbers& after, std::size_t layer, bool backward, std::vector<Number>& gathered);
   void wait(Chain& chain, std::vector<Number>& gathered);
-  void reduce(Kind& kind, double parameters, const StageWriter::Numbers& after);
-  void put_into_bucket(Kind& kind, double parameters, const Chain& chain);
+  void reduce(Kind& kind, const GradientPart& part, const StageWriter::Numbers& after);
+  StageWriter::Numbers coded(const Kind& kind, const GradientPart& part, const StageWriter::Numbers& after);
+  void put_into_bucket(Kind& kind, const GradientPart& part, const Chain& chain);
+  /// So many parameters of a layer, of all that it has.
+  GradientPart part_of(const Kind& kind, std::size_t layer, double parameters) const;
+  CodingPlace place_of(const Kind& kind) const;
+  /// A layer's, or a call's share of it: as compression has it.
+  Number gather_unit(const Kind& kind, double all_bytes, double of_each, bool backward,
+                     const StageWriter::Numbers& after);
   Number gather(const Kind& kind, double all_bytes, const StageWriter::Numbers& after);
   double total(const Kind& kind) const;        ///< parameters
   double total_bytes(const Kind& kind) const;  ///< of them, as they are gathered
@@ -83,6 +96,7 @@ class DataParallel {
   const ParallelPlan& plan_;
   StageWriter& writer_;
   const ChunkPieces& chunk_;
+  const CodingRate& coding_;
   std::uint32_t micro_batches_;
   std::vector<Kind> kinds_;
   std::uint16_t gather_stream_;

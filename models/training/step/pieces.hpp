@@ -39,7 +39,7 @@ struct LayerPieces {
   Pieces backward_weight;
   double dense_parameters = 0;             ///< of one GPU, that data-parallel ranks hold alike
   double expert_parameters = 0;            ///< of one GPU, parameters of experts, whose data-parallel ranks are others
-  std::vector<LayerMatrix> matrices = {};  ///< among them, where the optimizer needs them
+  std::vector<LayerMatrix> matrices = {};  ///< among them, where lists_matrices()
   double parameter_bytes = 2;              ///< of each of these, as they are gathered
   double frozen_dense = 0;    ///< bytes of parameters without gradients, that data-parallel ranks hold alike
   double frozen_experts = 0;  ///< ... of experts
@@ -57,6 +57,13 @@ struct ChunkPieces {
   bool loss_apart = false;          ///< of one process: the last of `layers` is the loss of all GPUs' outputs
 };
 
+/// How fast a GPU codes what is sent: kernels that read and write its memory.
+struct CodingRate {
+  double bytes_per_s = 0;  ///< read and written; 0: in no time
+  Time overhead = {};      ///< of each kernel
+  Time launch = {};        ///< what the host takes to dispatch each
+};
+
 /// A training step as its GPUs see it.
 struct StepPieces {
   std::vector<ChunkPieces> places;  ///< by place in the model: as PipelineSchedule::stage_chunks
@@ -64,6 +71,7 @@ struct StepPieces {
   std::vector<Pieces> optimizer;    ///< by stage
   Time launch;                      ///< what the host takes to dispatch the first kernel of a step
   Time pass_overhead;               ///< of a pipeline: what a stage's host takes before each pass but that of weights
+  CodingRate coding = {};           ///< of compressed gradients and parameters
   Bytes tied_embedding;             ///< of gradients that the first and the last stage add up, on one GPU; 0: none
 };
 

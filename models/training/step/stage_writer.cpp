@@ -43,12 +43,17 @@ StageWriter::Number StageWriter::compute(const std::string& text, Time time, con
   return add(operation, after);
 }
 
-StageWriter::Number StageWriter::beside(std::uint16_t stream, const std::string& text, Time time,
-                                        const Numbers& after) {
-  workload_.workers[worker_].streams[stream].host = true;
+StageWriter::Number StageWriter::compute_beside(std::uint16_t stream, const std::string& text, Time time,
+                                                const Numbers& after) {
   const Number number = compute(text, time, after);
   workload_.workers[worker_].operations[number].stream = stream;
   return number;
+}
+
+StageWriter::Number StageWriter::beside(std::uint16_t stream, const std::string& text, Time time,
+                                        const Numbers& after) {
+  workload_.workers[worker_].streams[stream].host = true;
+  return compute_beside(stream, text, time, after);
 }
 
 StageWriter::Number StageWriter::host(const std::string& text, Time time, const Numbers& after) {

@@ -22,6 +22,8 @@ class StageWriter {
   /// Its number; the same for the same name.
   std::uint16_t stream(const std::string& name);
   Number compute(const std::string& label, Time time, const Numbers& after);
+  /// On a stream of the GPU beside the first, between or behind calls.
+  Number compute_beside(std::uint16_t stream, const std::string& label, Time time, const Numbers& after);
   /// On the host's one stream, beside all others.
   Number host(const std::string& label, Time time, const Numbers& after);
   /// Between the memories of GPU and host, on the stream of this name, beside all others.

@@ -33,6 +33,12 @@ std::uint32_t shared_by(const ParallelPlan& plan, std::uint32_t ranks) {
   return plan.shard_group == 0 ? ranks : std::min(ranks, plan.shard_group);
 }
 
+/// As element-wise kernels, each dispatched by itself.
+CodingRate coding_of(const ParallelPlan& plan, const GpuRates& gpu, const ComputeProfile& profile) {
+  const bool dispatched = plan.execution != ExecutionMode::cuda_graphs;
+  return {gpu.memory_bandwidth * profile.memory, profile.overhead, dispatched ? profile.launch : Time::zero()};
+}
+
 /// What the optimizer of one stage does: with the layers of all its places.
 Pieces optimizer_of(const std::vector<const ChunkPieces*>& chunks, const ParallelPlan& plan, const GpuRates& gpu,
                     const ComputeProfile& profile) {
@@ -172,6 +178,7 @@ StepPieces plain_pieces(const TrainedModel& model, const ParallelPlan& plan, con
       pieces.backward = pieces.backward_input;
       pieces.backward.push_back(assembly.compute(layers[next].name + " backward", work.backward_weight));
       pieces.dense_parameters = layers[next].parameters;
+      pieces.matrices = matrices_of(layers[next], plan);
       pieces.parameter_bytes = parameter_bytes(plan);
     }
     const double sent = layers[next - 1].output * plan.micro_batch * element_bytes(plan);
@@ -213,6 +220,7 @@ StepPieces step_pieces(const TrainedModel& model, const ParallelPlan& plan, cons
                         ? TransformerStep(*model.transformer, plan, schedule, gpu, assembly).pieces(layers)
                         : plain_pieces(model, plan, layers, gpu, assembly);
   step.optimizer = optimizers(step, schedule, plan, gpu, profile);
+  if (plan.compression.is_on()) { step.coding = coding_of(plan, gpu, profile); }
   if (plan.execution != ExecutionMode::cuda_graphs) { step.launch = profile.launch; }
   if (schedule.stages > 1) { step.pass_overhead = profile.pass_overhead; }
   return step;
@@ -257,6 +265,9 @@ StepPieces slowest(const std::vector<StepPieces>& by_kind, const std::vector<Kin
   for (const StepPieces& each : by_kind) {
     step.launch = std::max(step.launch, each.launch);
     step.pass_overhead = std::max(step.pass_overhead, each.pass_overhead);
+    step.coding.bytes_per_s = std::min(step.coding.bytes_per_s, each.coding.bytes_per_s);
+    step.coding.overhead = std::max(step.coding.overhead, each.coding.overhead);
+    step.coding.launch = std::max(step.coding.launch, each.coding.launch);
   }
   std::vector<KindCounts> of_place(schedule.places());
   for (std::size_t entry = 0; entry < schedule.stage_chunks.size(); ++entry) {

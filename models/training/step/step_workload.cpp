@@ -10,6 +10,7 @@
 #include "models/training/step/data_parallel.hpp"
 #include "models/training/step/host_offload.hpp"
 #include "models/training/step/rank_grid.hpp"
+#include "models/training/step/split_groups.hpp"
 #include "models/training/step/stage_writer.hpp"
 #include "sim/check.hpp"
 
@@ -84,22 +85,16 @@ class Directory {
     const auto ranks = static_cast<std::uint32_t>(all.front().size());
     const bool whole = plan_.shard_group == 0 || plan_.sharding == Sharding::none;
     result.shard_ranks = whole ? ranks : std::min(ranks, plan_.shard_group);
-    require(ranks % result.shard_ranks == 0, "{} data-parallel ranks in shards of {}", ranks, result.shard_ranks);
     result.replicas = ranks / result.shard_ranks;
-    EndpointGroups shards;
-    EndpointGroups replicates;
-    for (const std::vector<std::uint32_t>& group : all) {
-      for (std::uint32_t r = 0; r < result.replicas; ++r) {
-        const auto first = group.begin() + r * result.shard_ranks;
-        shards.emplace_back(first, first + result.shard_ranks);
-      }
-      for (std::uint32_t s = 0; s < result.shard_ranks && result.replicas > 1; ++s) {
-        std::vector<std::uint32_t>& same = replicates.emplace_back();
-        for (std::uint32_t r = 0; r < result.replicas; ++r) { same.push_back(group[r * result.shard_ranks + s]); }
-      }
+    result.shard = add("DP of " + what, Parallelism::data, stages, runs_of(all, result.shard_ranks));
+    if (plan_.compression.knows_nodes()) {  // whose ranks follow each other
+      result.node_ranks = std::min(ranks, plan_.compression.node_ranks);
+      result.node = add("DP in nodes of " + what, Parallelism::data, stages, runs_of(all, result.node_ranks));
+      result.nodes =
+          add("DP between nodes of " + what, Parallelism::data, stages, same_places_of(all, result.node_ranks));
     }
-    result.shard = add("DP of " + what, Parallelism::data, stages, std::move(shards));
-    if (result.replicas > 1) { result.replicate = add("DP copies of " + what, Parallelism::data, stages, replicates); }
+    if (result.replicas == 1) { return result; }
+    result.replicate = add("DP copies of " + what, Parallelism::data, stages, same_places_of(all, result.shard_ranks));
     return result;
   }
 
@@ -203,7 +198,7 @@ class StageSteps {
     const std::string name = schedule_.replicas > 1 ? fmt::format(" of place {}", here.place) : "";
     data_.push_back(std::make_unique<DataParallel>(
         plan_, writer_, chunk_at(here), schedule_.micro_batches / schedule_.replicas,
-        directory_.of_place(here.place, false), directory_.of_place(here.place, true), name));
+        directory_.of_place(here.place, false), directory_.of_place(here.place, true), pieces_.coding, name));
     offload_.emplace_back(writer_, chunk_at(here));
   }
 

@@ -12,6 +12,7 @@
 #include "algorithms/execution/element_values.hpp"
 #include "algorithms/execution/expectation.hpp"
 #include "algorithms/execution/mpi/mpi_executor.hpp"
+#include "algorithms/execution/mpi/quantized_over_mpi.hpp"
 #include "algorithms/execution/mpi/session.hpp"
 #include "sim/error.hpp"
 #include "tests/algorithms/execution/real_sums.hpp"
@@ -187,6 +188,35 @@ int engines(const Communicator& world) {
   return failures == 0 && runs >= 9 ? 0 : 1;
 }
 
+/// Quantised sums have the same bits here as on threads, also of what is fed back from one to the next.
+int quantized(const Communicator& world) {
+  constexpr std::size_t kCount = 3001;
+  std::uint32_t failures = 0;
+  std::vector<std::vector<float>> inputs(world.size(), std::vector<float>(kCount));
+  for (std::uint32_t rank = 0; rank < world.size(); ++rank) {
+    const auto numbers =
+        drawn_numbers(DataType::float32, world.size(), kCount, -5, 5, true, "quantised over MPI")[rank];
+    std::transform(numbers.begin(), numbers.end(), inputs[rank].begin(),
+                   [](double each) { return static_cast<float>(each); });
+  }
+  for (const QuantizedNumber number : quantized_numbers()) {
+    std::vector<QuantizedRank> ranks;
+    for (std::uint32_t rank = 0; rank < world.size(); ++rank) {
+      ranks.emplace_back(QuantizedFormat{number, 100}, world.size(), rank, kCount, true);
+    }
+    QuantizedRank own = ranks[world.rank()];
+    std::vector<std::vector<float>> expected(world.size(), std::vector<float>(kCount));
+    std::vector<float> output(kCount);
+    for (int round = 0; round < 3; ++round) {
+      quantized_all_reduce(ranks, inputs, expected);
+      quantized_all_reduce(world, own, inputs[world.rank()], output);
+      failures += output == expected[world.rank()] ? 0 : 1;
+    }
+  }
+  fmt::print("process {}: {} failures\n", world.rank(), failures);
+  return failures == 0 ? 0 : 1;
+}
+
 int run(const Communicator& world, const std::string& what) {
   if (what == "sweep") { return sweep(world); }
   if (what == "kill") { return lose_one(world, SIGKILL); }
@@ -195,6 +225,7 @@ int run(const Communicator& world, const std::string& what) {
   if (what == "swap") { return swap(world); }
   if (what == "refuse") { return refuse(world); }
   if (what == "engines") { return engines(world); }
+  if (what == "quantized") { return quantized(world); }
   return 2;
 }
 

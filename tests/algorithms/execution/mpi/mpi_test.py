@@ -52,6 +52,11 @@ class Schedules(unittest.TestCase):
             status, output, _ = run(processes, "engines", 60)
             self.assertEqual(status, 0, output)
 
+    def test_quantised_sums_have_the_same_bits_as_on_threads(self):
+        for processes in (1, 2, 3, 5):
+            status, output, _ = run(processes, "quantized", 60)
+            self.assertEqual(status, 0, output)
+
     def test_too_many_ranks_and_too_few_slots_are_refused(self):
         status, output, _ = run(3, "refuse")
         self.assertEqual(status, 0, output)
