@@ -115,9 +115,11 @@ ExchangeCosts exchange_costs(ExchangeKind kind) {
   constexpr double kNetwork = 0.912;
   switch (kind) {
     case ExchangeKind::pairwise: break;
-    case ExchangeKind::deep_ep: return {24, kScaleUp, kNetwork, Time{75'000'000}, Time{259'000}, 44e9};
-    case ExchangeKind::hybrid_ep: return {16, kScaleUp, kNetwork, Time{140'000'000}, Time{128'000}, 54e9};
-    case ExchangeKind::low_latency: return {0, kScaleUp, kNetwork, Time{29'400'000}, Time::zero(), 0};
+    case ExchangeKind::deep_ep:
+      return {24, kScaleUp, kNetwork, Time{75'000'000}, Time{166'000'000}, Time{259'000}, 44e9};
+    case ExchangeKind::hybrid_ep:
+      return {16, kScaleUp, kNetwork, Time{140'000'000}, Time{140'000'000}, Time{128'000}, 54e9};
+    case ExchangeKind::low_latency: return {0, kScaleUp, kNetwork, Time{29'400'000}, Time{29'400'000}, Time::zero(), 0};
   }
   require(false, "costs of {}", name(kind));
   return {};
@@ -189,7 +191,8 @@ ExchangeTimes simulate_exchange(const TokenExchange& exchange, const std::vector
     times.network = moved.time;
     times.use = std::move(moved.network);
   }
-  times.time = exchange.costs.overhead + std::max(times.network, times.copies);
+  const Time overhead = exchange.combines ? exchange.costs.combine_overhead : exchange.costs.overhead;
+  times.time = overhead + std::max(times.network, times.copies);
   return times;
 }
 

@@ -18,10 +18,11 @@ struct ExchangeCosts {
   std::uint32_t multiprocessors = 0;  ///< that the kernels take while they run; 0: none that computing could use
   double scale_up = 1;                ///< share of what links of the GPUs' own network carry
   double network = 1;                 ///< share of what NICs and the network carry
-  Time overhead;                      ///< of each call: launch, agreement on who gets how much, the last bytes
+  Time overhead;                      ///< of a dispatch: launch, agreement on who gets how much, the last bytes
+  Time combine_overhead;              ///< the same of a combine
   Time copy_token;                    ///< what a multiprocessor takes to copy a token, whatever its size
   double copy_rate = 0;               ///< ... and its bytes a second; 0: it is never short
-  bool operator==(const ExchangeCosts&) const = default;
+  auto operator<=>(const ExchangeCosts&) const = default;
 };
 
 /// Requires a kind other than pairwise.
@@ -35,7 +36,7 @@ struct TokenExchange {
   double tokens = 0;       ///< of each rank; an average, where they are not whole
   double token_bytes = 0;  ///< of a token on its way, with its scales
   ExchangeCosts costs;
-  bool operator==(const TokenExchange&) const = default;
+  auto operator<=>(const TokenExchange&) const = default;
 };
 
 /// Ranks of a group and the nodes that they are on: `ranks_per_node` after each other on each.

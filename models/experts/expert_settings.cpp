@@ -35,6 +35,13 @@ void check_kind(const ExpertSettings& settings, std::vector<std::string>& faults
   }
 }
 
+void check_overhead(const ExpertSettings& settings, std::vector<std::string>& faults) {
+  if (!settings.overhead || settings.kind != ExchangeKind::pairwise) { return; }
+  faults.emplace_back(
+      "\"overhead\" has no effect with pairwise, whose calls cost what the collective library's profile says: leave it "
+      "out, or write \"kind\": \"deep_ep\", \"hybrid_ep\" or \"low_latency\"");
+}
+
 void check_loads(const ExpertSettings& settings, const ExpertLayer& layer, std::vector<std::string>& faults) {
   if (settings.zipf > 0 && !settings.loads.empty()) {
     faults.emplace_back("\"zipf\" and \"loads\" both say how busy experts are: leave out one of them");
@@ -50,6 +57,7 @@ void check_loads(const ExpertSettings& settings, const ExpertLayer& layer, std::
 std::vector<std::string> faults_of(const ExpertSettings& settings, const ExpertLayer& layer) {
   std::vector<std::string> faults;
   check_kind(settings, faults);
+  check_overhead(settings, faults);
   check_loads(settings, layer, faults);
   if (layer.chosen > layer.experts) {
     faults.push_back(
@@ -91,6 +99,8 @@ double token_bytes(const ExpertSettings& settings, std::uint32_t hidden, bool co
 TokenExchange exchange_of(const ExpertSettings& settings, const ExpertLayer& layer, const TokenRouting& routing,
                           bool combines) {
   ExchangeCosts costs = exchange_costs(settings.kind);
+  costs.overhead = settings.overhead.value_or(costs.overhead);
+  costs.combine_overhead = settings.overhead.value_or(costs.combine_overhead);
   costs.multiprocessors = settings.multiprocessors.value_or(costs.multiprocessors);
   return {.kind = settings.kind,
           .combines = combines,
@@ -105,7 +115,7 @@ ExpertLoad load_of(const TokenRouting& routing, std::uint32_t ranks) {
   const TokenSpread spread = spread_of(routing, ranks, ranks);
   const double all = spread.choices_of_token();
   const double busiest = *std::max_element(spread.choices.begin(), spread.choices.end());
-  return {busiest * ranks / all, all / routing.chosen};
+  return {busiest * ranks / all, std::min(1.0, all / routing.chosen)};
 }
 
 }  // namespace athanor

@@ -7,6 +7,7 @@
 
 #include "models/experts/exchange_kind.hpp"
 #include "models/experts/token_routing.hpp"
+#include "sim/time.hpp"
 
 namespace athanor {
 
@@ -18,6 +19,7 @@ struct ExpertSettings {
   DispatchPrecision dispatch = DispatchPrecision::bf16;  ///< results come back in bf16
   std::uint32_t most_nodes = 0;
   std::optional<std::uint32_t> multiprocessors = {};  ///< absent: as exchange_costs()
+  std::optional<Time> overhead = {};                  ///< of each dispatch and combine; absent: the same
   double zipf = 0;                                    ///< exponent of the experts' weights
   std::vector<double> loads = {};                     ///< by expert, in any unit, in place of `zipf`
   std::uint32_t redundant = 0;                        ///< replicas beyond one of each expert

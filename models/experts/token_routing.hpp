@@ -21,7 +21,7 @@ struct TokenRouting {
   std::vector<double> weights;                       ///< by expert, above zero
   std::vector<double> kept;                          ///< by expert: the share of its choices that is not dropped
   std::vector<std::vector<std::uint32_t>> replicas;  ///< by expert, the ranks that have it
-  bool operator==(const TokenRouting&) const = default;
+  auto operator<=>(const TokenRouting&) const = default;
 };
 
 /// Experts of equal weights, of which none is dropped, in order over the ranks. Requires that ranks divide them.
