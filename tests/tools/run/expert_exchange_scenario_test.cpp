@@ -17,14 +17,14 @@ std::string exchange(const std::string& keys, const std::string& more = "") {
       more, keys);
 }
 
-/// Code and message of the first problem, and where it is.
+/// Code and message of the first problem.
 std::string problem_of(const std::string& keys, const std::string& more = "") {
   const Folder folder;
   const Ran ran = athanor_run({"run", folder.write("s.json", exchange(keys, more)), "--json"});
   CAPTURE(ran.out);
-  const nlohmann::json error = nlohmann::json::parse(ran.out).value("error", nlohmann::json::object());
-  const nlohmann::json& first = error.contains("problems") ? error["problems"][0] : error;
-  return fmt::format("{}: {}", first.value("code", ""), first.value("message", ""));
+  REQUIRE(ran.code == 3);
+  const nlohmann::json error = ran.json()["error"];
+  return error["code"].get<std::string>() + ": " + error["message"].get<std::string>();
 }
 
 bool begins(const std::string& text, const std::string& with) {
@@ -35,9 +35,7 @@ bool begins(const std::string& text, const std::string& with) {
 
 nlohmann::json rows_of(const std::string& keys) {
   const Folder folder;
-  const Ran ran = athanor_run({"run", folder.write("s.json", exchange(keys)), "--json", "--quiet"});
-  CAPTURE(ran.out);
-  return nlohmann::json::parse(ran.out)["results"];
+  return athanor_run({"run", folder.write("s.json", exchange(keys)), "--json", "--quiet"}).json()["results"];
 }
 
 }  // namespace
