@@ -377,8 +377,9 @@ std::vector<IdleKeys> TrainingExperiment::idle_keys(const Platform& platform) co
   std::vector<IdleKeys> idle = WorkloadExperiment::idle_keys(platform);
   const std::optional<Transformer>& model = training_->setup.model.transformer;
   if (!model || !model->experts) {
-    idle.push_back(
-        {{"/training/expert_imbalance"}, "the model has no experts", "leave it out, or train a mixture of experts"});
+    idle.push_back({{"/training/expert_imbalance", "/training/parallel/experts", "/training/parallel/overlap_experts"},
+                    "the model has no experts",
+                    "leave it out, or train a mixture of experts"});
   }
   if (!training_->setup.plan.has_one_process()) {
     idle.push_back({{"/training/model/input"},

@@ -54,7 +54,8 @@ void add_unpermutation(const Transformer& model, const WorkSizes& sizes, PhasedK
 void add_experts(const Transformer& model, const ParallelPlan& plan, const WorkSizes& sizes, PhasedKernels& work) {
   const Experts& experts = *model.experts;
   const double local = static_cast<double>(experts.experts) / plan.expert;
-  const double routed = sizes.tokens / plan.tensor * plan.expert_tensor * experts.chosen * plan.busiest_expert_rank();
+  const double routed =
+      sizes.tokens / plan.tensor * plan.expert_tensor * experts.chosen * plan.busiest_expert_rank() * plan.expert_kept;
   // What comes from several ranks is sorted by the local experts, and back.
   const double sorting = plan.expert > 1 && local > 1 ? 2 * routed * model.hidden * sizes.element : 0;
   add_memory("sorting by expert", sorting, sorting, work);

@@ -7,6 +7,7 @@
 #include "models/training/adapters.hpp"
 #include "models/training/architecture.hpp"
 #include "models/training/compression_faults.hpp"
+#include "models/training/expert_ranks.hpp"
 #include "models/training/parameter_share.hpp"
 
 namespace athanor {
@@ -123,6 +124,10 @@ void check_experts(const Transformer& model, const ParallelPlan& plan, std::vect
   }
   if (plan.tensor > 1 && !plan.sequence_parallel && (plan.expert > 1 || plan.expert_tensor == 1)) {
     faults.emplace_back("tensor ranks beside experts need sequence parallelism: else each of them routes every token");
+  }
+  if (plan.expert > 0) {
+    const std::vector<std::string> own = expert_faults(model, plan);
+    faults.insert(faults.end(), own.begin(), own.end());
   }
   if (experts.shared_ffn > 0) {
     check_divides(experts.shared_ffn, "elements of the shared expert", plan.tensor, "tensor", false, faults);

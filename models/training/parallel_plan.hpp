@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/training/compression/compression.hpp"
+#include "models/experts/expert_settings.hpp"
 #include "models/training/lora.hpp"
 #include "models/training/optimizer.hpp"
 #include "models/training/recompute.hpp"
@@ -72,6 +73,9 @@ struct ParallelPlan {
   std::uint32_t data = 1;
   std::uint32_t expert = 1;
   std::uint32_t expert_tensor = 1;   ///< of experts; 1 or `tensor`
+  ExpertSettings experts = {};       ///< how tokens get to experts and back
+  bool overlap_experts = false;      ///< ... beside the computing of another micro-batch, in 1f1b and interleaved
+  double expert_kept = 1;            ///< share of tokens' choices that experts have room for
   double expert_imbalance = 1;       ///< how many tokens the busiest expert rank gets per token of the average one
   std::uint32_t virtual_stages = 1;  ///< chunks of layers of each stage (interleaved)
   PipelineKind schedule = PipelineKind::one_f_one_b;

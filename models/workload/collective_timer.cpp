@@ -80,8 +80,13 @@ bool CollectiveTimer::within_nodes(const EndpointGroups& groups) const {
 CollectiveTimer::CollectiveTimer(PricingSettings settings)
     : settings_(std::move(settings)), nodes_(*settings_.cluster.fabric) {}
 
+std::partial_ordering CollectiveTimer::ExchangeOfCall::operator<=>(const ExchangeOfCall& other) const {
+  const bool both = *this && other;
+  return both ? **this <=> *other : static_cast<bool>(*this) <=> static_cast<bool>(other);
+}
+
 CollectiveTimer::Question CollectiveTimer::question_of(const Workload::Call& call) {
-  Question question{call.kind, call.size, call.type, call.root};
+  Question question{call.kind, call.size, call.type, call.root, {call.exchange}};
   if (call.imbalance > 1) {
     question.size = Bytes{static_cast<std::int64_t>(static_cast<double>(call.size.count()) * call.imbalance)};
   }
@@ -254,6 +259,7 @@ std::optional<std::uint32_t> CollectiveTimer::channels(const std::vector<std::ui
 /// As groups would be alone: what is fastest of the usual algorithms and of those by engines. That these are offered
 /// beside the others leaves groups that get no engines with something to run.
 CallEstimate CollectiveTimer::simulate(const EndpointGroups& groups, const Question& question) {
+  if (question.exchange) { return exchanged(groups, question); }
   const std::vector<const Algorithm*> usual = settings_.algorithms(question.kind);
   CallEstimate estimate = run(groups, question, usual, settings_.ring_per_rank);
   if (!settings_.by_engines || within_nodes(groups)) { return estimate; }
@@ -262,6 +268,28 @@ CallEstimate CollectiveTimer::simulate(const EndpointGroups& groups, const Quest
   all.insert(all.end(), usual.begin(), usual.end());
   CallEstimate other = run(groups, question, all, false);
   return other.time < estimate.time ? other : estimate;
+}
+
+/// By kernels of their own, which no profile of collectives knows.
+CallEstimate CollectiveTimer::exchanged(const EndpointGroups& groups, const Question& question) {
+  SimulationOptions options = settings_.options;
+  options.each_link = true;
+  const ExchangeTimes times =
+      settings_.exchange(*question.exchange, groups, settings_.cluster, settings_.seed, options);
+  ++simulated_;
+  if (times.use.packets) { packets_.add(*times.use.packets); }
+  CallEstimate estimate{.time = times.time,
+                        .latency = Time::zero(),
+                        .size = question.size,
+                        .kind = question.kind,
+                        .algorithm = std::string(name(question.exchange->kind)),
+                        .protocol = question.exchange->combines ? "combine" : "dispatch",
+                        .channels = 1,
+                        .extrapolated = false,
+                        .shares = nullptr};
+  estimate.shares = std::make_shared<const std::vector<LinkShare>>(
+      shares_of(*settings_.cluster.fabric, times.use.loads, estimate.time));
+  return estimate;
 }
 
 /// `rings`: there is one for each rank of a node.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <functional>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "models/execution/run_jobs.hpp"
+#include "models/experts/exchange.hpp"
 #include "models/workload/call_estimate.hpp"
 #include "models/workload/workload.hpp"
 
@@ -33,6 +35,10 @@ struct PricingSettings {
   bool ring_per_rank = false;
   /// What simulates the groups of a call: run_jobs(), or something that takes note of what would be simulated.
   std::function<JobsResult(const JobsRequest&)> run = run_jobs;
+  /// The same for tokens that go to experts.
+  std::function<ExchangeTimes(const TokenExchange&, const EndpointGroups&, const Cluster&, std::uint64_t,
+                              const NetworkOptions&)>
+      exchange = simulate_exchange;
 };
 
 /// At packet level, of several runs together.
@@ -71,11 +77,17 @@ class CollectiveTimer {
   const Settled& settled() const { return settled_; }
 
  private:
+  /// Of equal exchanges one is simulated.
+  struct ExchangeOfCall : std::shared_ptr<const TokenExchange> {
+    bool operator==(const ExchangeOfCall& other) const { return (*this <=> other) == 0; }
+    std::partial_ordering operator<=>(const ExchangeOfCall& other) const;
+  };
   struct Question {
     CollectiveKind kind = CollectiveKind::all_reduce;
     Bytes size;
     DataType type = DataType::float32;
     std::uint32_t root = 0;
+    ExchangeOfCall exchange = {};
     auto operator<=>(const Question&) const = default;
   };
   /// Groups within one node: its kind, and where in it their ranks are.
@@ -94,6 +106,7 @@ class CollectiveTimer {
   ByNode by_node(const EndpointGroups& groups) const;
   const CallEstimate& of_node(std::uint32_t node, const EndpointGroups& groups, const Question& question);
   CallEstimate simulate(const EndpointGroups& groups, const Question& question);
+  CallEstimate exchanged(const EndpointGroups& groups, const Question& question);
   CallEstimate run(const EndpointGroups& groups, const Question& question,
                    const std::vector<const Algorithm*>& algorithms, bool rings);
   CallEstimate one_node(const EndpointGroups& groups, const Question& question);

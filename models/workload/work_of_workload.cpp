@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "models/execution/work_of_collective.hpp"
+#include "models/traffic/work_of_traffic.hpp"
 #include "models/workload/run_workload.hpp"
 
 namespace athanor {
@@ -14,6 +15,14 @@ WorkCount work_of(const Workload& workload, PricingSettings settings) {
     work += work_of(request);
     JobsResult nothing;
     nothing.jobs.resize(request.jobs.size());
+    nothing.time = Time{1};
+    return nothing;
+  };
+  settings.exchange = [&work](const TokenExchange& exchange, const EndpointGroups& groups, const Cluster& cluster,
+                              std::uint64_t seed, const NetworkOptions& options) {
+    const TrafficMatrix matrix = matrix_of(exchange, groups, cluster);
+    if (!matrix.messages.empty()) { work += work_of(matrix, cluster, seed, options); }
+    ExchangeTimes nothing;
     nothing.time = Time{1};
     return nothing;
   };

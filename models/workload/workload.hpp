@@ -11,6 +11,8 @@
 
 namespace athanor {
 
+struct TokenExchange;
+
 /// Groups of endpoints of a cluster, by rank within each group, that do the same thing at the same time. At least one;
 /// all of equal size.
 using EndpointGroups = std::vector<std::vector<std::uint32_t>>;
@@ -54,6 +56,8 @@ struct Workload {
     std::uint32_t root = 0;
     /// Of all-to-all: how much more the busiest rank receives than the average one; at least 1.
     double imbalance = 1;
+    /// Of all-to-all: tokens that go to experts or back in their own way, whatever is said above; null: they do not.
+    std::shared_ptr<const TokenExchange> exchange = nullptr;
     bool operator==(const Call&) const = default;
   };
 

@@ -45,6 +45,8 @@ BASES = {
     "traffic": {"cluster": TREE, "traffic": {"pattern": "shift", "sizes": "100kB"}},
     "incast": {"cluster": TREE, "network": PACKETS, "traffic": {"pattern": "incast", "sizes": "100kB"}},
     "servers": {"cluster": TREE, "parameter_server": {"parameters": "1MB", "servers": 1, "compute": "1ms", "steps": 3}},
+    "experts": {"cluster": DGX, "expert_exchange": {"kind": "deep_ep", "experts": 64, "chosen": 4, "tokens": 1024,
+                                                    "hidden": 1024}},
     "training": {"cluster": DGX, "training": TRAINING},
     "transformer": {"cluster": DGX,
                     "training": {"model": "GPT-2", "global_batch": 16, "compute": COMPUTE,
@@ -73,6 +75,7 @@ EXCUSED = {
     "/profile/fitted", "/profile/transport", "/training/compute/name", "/training/compute/description", "/training/compute/source",
     "/training/compute/fitted", "/serving/compute/name", "/serving/compute/description", "/serving/compute/source",
     "/serving/compute/fitted", "/serving/measured", "/training/strict", "/training/costs",
+    "/expert_exchange/measured_time", "/expert_exchange/measured_bandwidth",
     # What stands at a position, and its name.
     "/cluster/fabric/positions",
     # Empty objects that say what is so anyway.

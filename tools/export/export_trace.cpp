@@ -112,6 +112,10 @@ Exported from_scenario(const ExportOptions& options) {
     exported.notes.emplace_back("computations are not slowed down by calls beside them");
   }
   if (compute.straggler_growth > 0) { exported.notes.emplace_back("nothing waits for stragglers"); }
+  if (training->training().setup.plan.experts.kind != ExchangeKind::pairwise) {
+    exported.notes.emplace_back(
+        "tokens go to experts by all-to-alls of all their choices, not by kernels of their own");
+  }
   return exported;
 }
 

@@ -5,11 +5,13 @@
 
 #include "models/experiments/circuits.hpp"
 #include "models/experiments/collective.hpp"
+#include "models/experiments/expert_exchange.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/parameter_server.hpp"
 #include "models/experiments/scenario/circuits_section.hpp"
 #include "models/experiments/scenario/collective_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
+#include "models/experiments/scenario/expert_exchange_section.hpp"
 #include "models/experiments/scenario/serving_section.hpp"
 #include "models/experiments/scenario/training_section.hpp"
 #include "models/experiments/scenario/workload_section.hpp"
@@ -29,6 +31,9 @@ std::span<const ExperimentKind> experiment_kinds() {
       ExperimentKind{"parameter_server",
                      "What is simulated in place of a collective: training with parameters on servers",
                      &parameter_server_reader, &ParameterServerExperiment::figures},
+      ExperimentKind{"expert_exchange",
+                     "What is simulated in place of a collective: tokens that go to experts and back",
+                     &expert_exchange_reader, &ExpertExchangeExperiment::figures},
       ExperimentKind{"training", "What is simulated in place of a collective: a step of training", &training_reader,
                      &TrainingExperiment::figures},
       ExperimentKind{"trace", "What is simulated in place of a collective: what ranks did somewhere", &trace_reader,

@@ -14,6 +14,7 @@
 #include "models/experiments/training.hpp"
 #include "models/software/profile.hpp"
 #include "models/training/compression_faults.hpp"
+#include "models/training/expert_ranks.hpp"
 #include "models/training/parameter_share.hpp"
 #include "sim/error.hpp"
 #include "sim/words.hpp"
@@ -49,6 +50,8 @@ class Resolution {
     }
     note_vocabulary(*training);
     note_process(*training);
+    const std::string experts = expert_note(config_.plan);
+    if (!experts.empty()) { training->notes.push_back(experts); }
     for (const std::string& each : config_.model.ignored) { training->notes.push_back("ignored: " + each); }
     return training;
   }
@@ -164,7 +167,15 @@ class Resolution {
     }
     const std::vector<std::string> reasons = contradictions(*model.transformer, config_.plan);
     for (const std::string& reason : reasons) { fault("plan-does-not-fit", reason, "change the plan or the model"); }
-    return reasons.empty();
+    return reasons.empty() && find_loads(*model.transformer);
+  }
+
+  bool find_loads(const Transformer& model) {
+    if (!model.experts) { return true; }
+    try {
+      set_expert_loads(model, config_.plan);
+    } catch (const SimulationError& error) { return fault(error.code(), error.what(), "change \"loads\""); }
+    return true;
   }
 
   bool fit_layers(TrainingSetup& setup) {

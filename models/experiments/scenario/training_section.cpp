@@ -6,6 +6,7 @@
 #include "models/experiments/scenario/compute_profile_section.hpp"
 #include "models/experiments/scenario/costs_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
+#include "models/experiments/scenario/expert_fields.hpp"
 #include "models/experiments/scenario/framework_section.hpp"
 #include "models/experiments/scenario/idle_settings.hpp"
 #include "models/experiments/scenario/plan_names.hpp"
@@ -205,6 +206,10 @@ void read_plan(Fields& fields, ReadingContext& context, TrainingConfig& config) 
   fields.optional("overlap_tensor", plan.overlap_tensor,
                   "Tensor ranks communicate in pieces beside the products that need it");
   read_recompute(fields, plan);
+  fields.optional_object("experts", "How tokens get to experts and back",
+                         [&](Fields& inner) { athanor::visit(inner, plan.experts); });
+  fields.optional("overlap_experts", plan.overlap_experts,
+                  "Tokens of one micro-batch are exchanged beside the computing of another (1f1b, interleaved)");
   fields.optional("fused_attention", plan.fused_attention, "FlashAttention and its kin; else scores are made and kept");
   fields.optional("fused_loss", plan.fused_loss, "Logits are read once, and overwritten by their gradients");
   fields.optional("dropout", plan.dropout, "Masks are made and kept");
@@ -285,6 +290,10 @@ void visit(Fields& fields, ReadingContext& context, TrainingConfig& config) {
   fields.optional("expert_imbalance", imbalance,
                   "How many tokens the busiest expert rank gets per token of the average", {{1, 1}, {1000, 1}});
   plan.expert_imbalance = to_double(imbalance);
+  if (imbalance != Ratio{1, 1} && plan.experts.changes_loads()) {
+    fields.problem("expert_imbalance", "conflict",
+                   "\"experts\" says how busy they are, and that says it of the busiest", "leave out one of them");
+  }
   fields.optional("strict", config.strict, "A model that does not fit into memory is an error");
   config.place = fields.place();
 }

@@ -44,15 +44,28 @@ class GroupedTurns {
   std::uint32_t group_;
 };
 
-/// `warm_up` forwards, then one forward and one backward by turns, then the backwards that are left.
+/// Both at the same time.
+PipelineTask paired(const PipelineTask& forward, const PipelineTask& backward) {
+  return {.kind = Kind::forward_backward,
+          .chunk = forward.chunk,
+          .micro_batch = forward.micro_batch,
+          .other_chunk = backward.chunk,
+          .other = backward.micro_batch};
+}
+
+/// `warm_up` forwards, then one forward and one backward by turns or at once, then the backwards that are left.
 template <class Forward, class Backward>
-PipelineOrder alternating(std::uint32_t turns, std::uint32_t warm_up, const Forward& forward,
-                          const Backward& backward) {
+PipelineOrder alternating(std::uint32_t turns, std::uint32_t warm_up, const Forward& forward, const Backward& backward,
+                          PassPairs pairs) {
   warm_up = std::min(turns, warm_up);
   PipelineOrder order;
   order.reserve(std::size_t{turns} * 2);
   for (std::uint32_t turn = 0; turn < warm_up; ++turn) { order.push_back(forward(turn)); }
   for (std::uint32_t turn = warm_up; turn < turns; ++turn) {
+    if (pairs == PassPairs::side_by_side) {
+      order.push_back(paired(forward(turn), backward(turn - warm_up)));
+      continue;
+    }
     order.push_back(forward(turn));
     order.push_back(backward(turn - warm_up));
   }
@@ -60,28 +73,33 @@ PipelineOrder alternating(std::uint32_t turns, std::uint32_t warm_up, const Forw
   return order;
 }
 
-PipelineOrder unchunked(std::uint32_t micro_batches, std::uint32_t warm_up) {
+PipelineOrder unchunked(std::uint32_t micro_batches, std::uint32_t warm_up, PassPairs pairs) {
   const auto task = [](Kind kind) {
     return [kind](std::uint32_t m) { return PipelineTask{.kind = kind, .micro_batch = m}; };
   };
-  return alternating(micro_batches, warm_up, task(Kind::forward), task(Kind::backward));
+  return alternating(micro_batches, warm_up, task(Kind::forward), task(Kind::backward), pairs);
 }
 
 }  // namespace
 
-PipelineOrder gpipe_order(std::uint32_t micro_batches) { return unchunked(micro_batches, micro_batches); }
+PipelineOrder gpipe_order(std::uint32_t micro_batches) {
+  return unchunked(micro_batches, micro_batches, PassPairs::by_turns);
+}
 
-PipelineOrder one_f_one_b_order(std::uint32_t stages, std::uint32_t micro_batches, std::uint32_t stage) {
-  return unchunked(micro_batches, stages - 1 - stage);
+PipelineOrder one_f_one_b_order(std::uint32_t stages, std::uint32_t micro_batches, std::uint32_t stage,
+                                PassPairs pairs) {
+  const std::uint32_t behind = stages - 1 - stage;
+  return unchunked(micro_batches, pairs == PassPairs::side_by_side ? 2 * behind + 1 : behind, pairs);
 }
 
 PipelineOrder interleaved_order(std::uint32_t stages, std::uint32_t chunks, std::uint32_t micro_batches,
-                                std::uint32_t stage) {
+                                std::uint32_t stage, PassPairs pairs) {
   const GroupedTurns turns(stages, chunks, micro_batches);
-  const std::uint32_t warm_up = 2 * (stages - 1 - stage) + (chunks - 1) * turns.group();
+  const std::uint32_t warm_up =
+      2 * (stages - 1 - stage) + (chunks - 1) * turns.group() + (pairs == PassPairs::side_by_side ? 1 : 0);
   return alternating(
       micro_batches * chunks, warm_up, [&](std::uint32_t turn) { return turns.forward(turn); },
-      [&](std::uint32_t turn) { return turns.backward(turn); });
+      [&](std::uint32_t turn) { return turns.backward(turn); }, pairs);
 }
 
 // A stage further down starts later and, with the same number of micro-batches in flight as the first one, puts off

@@ -64,11 +64,11 @@ void check_fit(PipelineKind kind, std::uint32_t stages, std::uint32_t chunks, st
 }
 
 PipelineOrder order_of(PipelineKind kind, std::uint32_t stages, std::uint32_t chunks, std::uint32_t micro_batches,
-                       std::uint32_t stage) {
+                       std::uint32_t stage, PassPairs pairs) {
   switch (kind) {
     case PipelineKind::gpipe: return gpipe_order(micro_batches);
-    case PipelineKind::one_f_one_b: return one_f_one_b_order(stages, micro_batches, stage);
-    case PipelineKind::interleaved: return interleaved_order(stages, chunks, micro_batches, stage);
+    case PipelineKind::one_f_one_b: return one_f_one_b_order(stages, micro_batches, stage, pairs);
+    case PipelineKind::interleaved: return interleaved_order(stages, chunks, micro_batches, stage, pairs);
     case PipelineKind::zb_h1: return zero_bubble_order(1, stages, micro_batches, stage);
     case PipelineKind::zb_h2: return zero_bubble_order(2, stages, micro_batches, stage);
     case PipelineKind::zb_v: return zero_bubble_v_order(stages, micro_batches, stage);
@@ -88,7 +88,7 @@ std::vector<std::uint32_t> PipelineSchedule::entries() const {
 }
 
 PipelineSchedule pipeline_schedule(PipelineKind kind, std::uint32_t stages, std::uint32_t chunks,
-                                   std::uint32_t micro_batches) {
+                                   std::uint32_t micro_batches, PassPairs pairs) {
   require(stages > 0 && chunks > 0 && micro_batches > 0, "a pipeline of {} stages, {} chunks and {} micro-batches",
           stages, chunks, micro_batches);
   check_fit(kind, stages, chunks, micro_batches);
@@ -104,13 +104,14 @@ PipelineSchedule pipeline_schedule(PipelineKind kind, std::uint32_t stages, std:
     }
   }
   for (std::uint32_t stage = 0; stage < stages; ++stage) {
-    schedule.tasks.push_back(order_of(kind, stages, chunks, micro_batches, stage));
+    schedule.tasks.push_back(order_of(kind, stages, chunks, micro_batches, stage, pairs));
   }
   return schedule;
 }
 
 PipelineSchedule schedule_of(const ParallelPlan& plan) {
-  return pipeline_schedule(plan.schedule, plan.pipeline, plan.chunks(), plan.micro_batches());
+  return pipeline_schedule(plan.schedule, plan.pipeline, plan.chunks(), plan.micro_batches(),
+                           plan.overlap_experts ? PassPairs::side_by_side : PassPairs::by_turns);
 }
 
 HeldActivations peak_activations(const PipelineSchedule& schedule, std::uint32_t stage, double weight_share) {

@@ -50,16 +50,26 @@ struct PipelineSchedule {
   std::vector<std::uint32_t> entries() const;
 };
 
+/// What becomes of a forward and the backward that follows it (1f1b and interleaved).
+enum class PassPairs : std::uint8_t {
+  by_turns,
+  /// Of two micro-batches at once: forward_backward tasks. A micro-batch comes down by one stage in the time of a pair
+  /// and goes up by one in that of another, so that 1f1b warms up with 2 (stages - 1 - stage) + 1 forwards in place of
+  /// stages - 1 - stage, and interleaved with one more (Megatron Core's overlap_moe_expert_parallel_comm).
+  side_by_side,
+};
+
 /// `chunks`: of layers, of each stage, of one replica: 2 for zb_v, at least 2 for interleaved, else 1. `micro_batches`
 /// and `stages` at least 1. Sources: GPipe, Huang et al. 2019; 1F1B and interleaved, Narayanan et al. 2021 and
 /// Megatron-LM (core 0.11: megatron/core/pipeline_parallel/schedules.py); zb_h1, zb_h2, zb_v, Qi et al. 2024 (Zero
 /// Bubble Pipeline Parallelism), as drawn there for passes of equal length; dual_pipe, DeepSeek-AI 2025 (DualPipe).
 /// Interleaved micro-batches go through a chunk in groups: of the least number, from `stages` on, that leaves no last
 /// group smaller than `stages`, as Megatron-LM asks.
+/// `pairs`: of 1f1b and interleaved alone.
 /// Throws SimulationError("pipeline-does-not-fit") where the schedule cannot be made for these numbers, saying which
 /// would do.
 PipelineSchedule pipeline_schedule(PipelineKind kind, std::uint32_t stages, std::uint32_t chunks,
-                                   std::uint32_t micro_batches);
+                                   std::uint32_t micro_batches, PassPairs pairs = PassPairs::by_turns);
 
 /// The pipeline schedule of a plan; zb_v has two chunks whatever the plan says. Throws as pipeline_schedule().
 PipelineSchedule schedule_of(const ParallelPlan& plan);

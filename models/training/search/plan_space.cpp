@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "models/training/expert_ranks.hpp"
 #include "models/training/parameter_share.hpp"
 
 namespace athanor {
@@ -131,6 +132,9 @@ class PlanWriter {
     const std::uint64_t before = list_.plans.size();
     const std::vector<std::string> faults = faults_of_degrees();
     sound_ = faults.empty();
+    if (sound_ && setup_.model.transformer && setup_.model.transformer->experts) {
+      set_expert_loads(*setup_.model.transformer, plan_);
+    }
     for (const std::uint32_t micro_batch : space_.micro_batch) { add_micro_batch(micro_batch); }
     if (faults.empty()) { return; }
     list_.refused[faults.front()] += list_.plans.size() - before;
@@ -158,6 +162,12 @@ class PlanWriter {
     if (plan_.pipeline == 1) { return add_places(PipelineKind::one_f_one_b, 1); }
     for (const PipelineKind kind : space_.schedules) {
       plan_.virtual_stages = 1;
+      const bool alternates = kind == PipelineKind::one_f_one_b || kind == PipelineKind::interleaved;
+      if (plan_.overlap_experts && !alternates) {
+        misfit(fmt::format("overlap_experts needs a forward and a backward by turns, and {} has other orders",
+                           name(kind)));
+        continue;
+      }
       if (kind != PipelineKind::interleaved) {
         plan_.virtual_stages = kind == PipelineKind::zb_v ? 2 : 1;
         add_places(kind, plan_.virtual_stages);

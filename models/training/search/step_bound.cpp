@@ -165,7 +165,7 @@ class StageTimes {
         expert_(RankGrid::expert(setup.plan)) {}
 
   Time call(std::uint32_t stage, const WorkPiece& piece) {
-    const Question question{stage, piece.use, piece.kind, piece.size, piece.imbalance};
+    const Question question{stage, piece.use, piece.kind, piece.size, piece.imbalance, piece.exchange};
     const auto [found, fresh] = known_.try_emplace(question);
     if (fresh) {
       const Workload::Call call{.communicator = communicator(stage, piece.use),
@@ -173,7 +173,8 @@ class StageTimes {
                                 .size = piece.size,
                                 .type = DataType::bfloat16,
                                 .root = 0,
-                                .imbalance = piece.imbalance};
+                                .imbalance = piece.imbalance,
+                                .exchange = piece.exchange};
       found->second = timer_.time(communicators_, call);
     }
     return found->second;
@@ -195,7 +196,8 @@ class StageTimes {
   }
 
  private:
-  using Question = std::tuple<std::uint32_t, Parallelism, CollectiveKind, Bytes, double>;
+  using Question =
+      std::tuple<std::uint32_t, Parallelism, CollectiveKind, Bytes, double, std::shared_ptr<const TokenExchange>>;
 
   std::uint32_t communicator(std::uint32_t stage, Parallelism use) {
     const auto number = static_cast<std::uint32_t>(communicators_.communicators.size());

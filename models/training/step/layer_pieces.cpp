@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/experts/exchange.hpp"
+#include "models/training/expert_ranks.hpp"
+
 namespace athanor {
 
 namespace {
@@ -32,7 +35,25 @@ constexpr double kActivation = 2;  // bytes: what ranks send each other is bf16 
 
 LayerAssembly::LayerAssembly(const Transformer& model, const ParallelPlan& plan, const GpuRates& gpu,
                              const ComputeProfile& profile)
-    : model_(model), plan_(plan), gpu_(gpu), profile_(profile) {}
+    : model_(model), plan_(plan), gpu_(gpu), profile_(profile) {
+  if (!model.experts || plan.expert == 1 || plan.experts.kind == ExchangeKind::pairwise) { return; }
+  const ExpertLayer layer = expert_layer(model, plan);
+  const TokenRouting routing = routing_of(plan.experts, layer);
+  dispatch_ = std::make_shared<const TokenExchange>(exchange_of(plan.experts, layer, routing, false));
+  combine_ = std::make_shared<const TokenExchange>(exchange_of(plan.experts, layer, routing, true));
+}
+
+LayerAssembly LayerAssembly::with(const GpuRates& gpu) const { return {*this, gpu}; }
+
+GpuRates LayerAssembly::beside_exchange() const {
+  GpuRates rest = gpu_;
+  const double taken = dispatch_ ? dispatch_->costs.multiprocessors : 0;
+  if (taken >= rest.multiprocessors) { return rest; }
+  const double share = 1 - taken / rest.multiprocessors;
+  for (auto& [precision, flops] : rest.flops) { flops *= share; }
+  rest.multiprocessors -= taken;
+  return rest;
+}
 
 Bytes LayerAssembly::activations() const { return whole_bytes(tokens_of(plan_) * model_.hidden * kActivation); }
 
@@ -82,15 +103,15 @@ void LayerAssembly::add_context(Pieces& pieces, CollectiveKind kind) const {
 }
 
 /// Tokens go to the ranks that have their experts, or back. Ranks that share an expert see the tokens of all of them.
-void LayerAssembly::add_exchange(Pieces& pieces, bool beside) const {
-  const double tokens = tokens_of(plan_) / plan_.tensor * model_.experts->chosen;
-  const double bytes = tokens * model_.hidden * kActivation;
-  if (plan_.expert > 1) {
-    WorkPiece exchange =
-        collective("all-to-all", Parallelism::expert, CollectiveKind::all_to_all, whole_bytes(bytes), beside);
-    exchange.imbalance = plan_.busiest_expert_rank();
-    pieces.push_back(exchange);
-  }
+void LayerAssembly::add_exchange(Pieces& pieces, bool combines, bool beside) const {
+  if (plan_.expert == 1) { return; }
+  const double tokens = tokens_of(plan_) / plan_.tensor * model_.experts->chosen * plan_.expert_kept;
+  const double bytes = tokens * token_bytes(plan_.experts, model_.hidden, combines);
+  const char* const label = !dispatch_ ? "all-to-all" : combines ? "combine" : "dispatch";
+  WorkPiece exchange = collective(label, Parallelism::expert, CollectiveKind::all_to_all, whole_bytes(bytes), beside);
+  exchange.exchange = combines ? combine_ : dispatch_;
+  if (!dispatch_) { exchange.imbalance = plan_.busiest_expert_rank(); }
+  pieces.push_back(std::move(exchange));
 }
 
 /// Attention or MLP between the communications of its tensor ranks.
@@ -146,10 +167,13 @@ void LayerAssembly::add_forward(Pieces& pieces, const LayerWork& work, bool expe
 void LayerAssembly::add_experts_forward(Pieces& pieces, const LayerWork& work, Kernels PhasedKernels::*phase) const {
   add_compute(pieces, "norms forward", work.before_mlp.*phase);
   const Kernels& shared = work.shared.*phase;
-  add_exchange(pieces, !shared.empty());
-  if (!shared.empty()) { add_block_forward(pieces, "shared expert forward", shared); }
+  add_exchange(pieces, false, !shared.empty());
+  if (!shared.empty()) {
+    const GpuRates rest = overlaps_exchanges(plan_) ? gpu_ : beside_exchange();
+    with(rest).add_block_forward(pieces, "shared expert forward", shared);
+  }
   add_compute(pieces, "experts forward", work.mlp.*phase);
-  add_exchange(pieces, false);
+  add_exchange(pieces, true, false);
   add_compute(pieces, "norms forward", work.after_mlp.*phase);
 }
 
@@ -165,13 +189,15 @@ void LayerAssembly::add_backward(Pieces& pieces, const LayerWork& work, bool exp
     set_gradients(pieces, mlp_parameters);
   } else {
     const bool shared = !work.shared.backward_input.empty();
-    add_exchange(pieces, shared);
+    // Gradients of results go to the experts as tokens do, those of tokens come back as results do.
+    add_exchange(pieces, false, shared);
     if (shared) {
-      add_block_backward(pieces, "shared expert backward", work.shared, weights, false);
+      const GpuRates rest = overlaps_exchanges(plan_) ? gpu_ : beside_exchange();
+      with(rest).add_block_backward(pieces, "shared expert backward", work.shared, weights, false);
       set_gradients(pieces, mlp_parameters);
     }
     add_compute(pieces, "experts backward", work.mlp.backward_input);
-    add_exchange(pieces, weights);
+    add_exchange(pieces, true, weights);
     if (weights) { add_compute(pieces, "experts backward", work.mlp.backward_weight); }
   }
   element_wise(work.before_mlp);
@@ -207,7 +233,14 @@ void LayerAssembly::add_modules_again(Pieces& pieces, const LayerWork& work, boo
   }
 }
 
+/// Where exchanges run beside the computing of another micro-batch, their kernels are there nearly all the time.
 LayerPieces LayerAssembly::layer(const LayerWork& work, bool experts, bool recompute, double mlp_parameters) const {
+  if (!experts || !overlaps_exchanges(plan_)) { return own_layer(work, experts, recompute, mlp_parameters); }
+  const GpuRates rest = beside_exchange();
+  return with(rest).own_layer(work, experts, recompute, mlp_parameters);
+}
+
+LayerPieces LayerAssembly::own_layer(const LayerWork& work, bool experts, bool recompute, double mlp_parameters) const {
   LayerPieces pieces;
   add_forward(pieces.forward, work, experts, &PhasedKernels::forward);
   if (recompute && plan_.recompute == Recompute::full) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "models/training/compute_profile.hpp"
@@ -25,12 +26,24 @@ class LayerAssembly {
   WorkPiece compute(const std::string& label, const Kernels& kernels) const;
 
  private:
+  LayerAssembly(const LayerAssembly& other, const GpuRates& gpu)
+      : model_(other.model_),
+        plan_(other.plan_),
+        gpu_(gpu),
+        profile_(other.profile_),
+        dispatch_(other.dispatch_),
+        combine_(other.combine_) {}
+  /// The same where the GPU computes with `gpu`.
+  LayerAssembly with(const GpuRates& gpu) const;
+  /// What is left of the GPU beside kernels that exchange tokens: multiprocessors, and their share of its peaks.
+  GpuRates beside_exchange() const;
+  LayerPieces own_layer(const LayerWork& work, bool experts, bool recompute, double mlp_parameters) const;
   Bytes activations() const;
   void add_compute(Pieces& pieces, const std::string& label, const Kernels& kernels) const;
   void add_enter(Pieces& pieces, bool beside, bool wide = false) const;
   void add_leave(Pieces& pieces, bool overlapped) const;
   void add_context(Pieces& pieces, CollectiveKind kind) const;
-  void add_exchange(Pieces& pieces, bool beside) const;
+  void add_exchange(Pieces& pieces, bool combines, bool beside) const;
   void add_forward(Pieces& pieces, const LayerWork& work, bool experts, Kernels PhasedKernels::*phase) const;
   void add_experts_forward(Pieces& pieces, const LayerWork& work, Kernels PhasedKernels::*phase) const;
   void add_modules_again(Pieces& pieces, const LayerWork& work, bool experts) const;
@@ -44,6 +57,8 @@ class LayerAssembly {
   const ParallelPlan& plan_;
   const GpuRates& gpu_;
   const ComputeProfile& profile_;
+  std::shared_ptr<const TokenExchange> dispatch_ = nullptr;  ///< of tokens that go to experts in their own way
+  std::shared_ptr<const TokenExchange> combine_ = nullptr;
 };
 
 }  // namespace athanor

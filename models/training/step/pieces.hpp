@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ struct WorkPiece {
   Time launch;                            ///< what the host takes to dispatch it
   Parallelism use = Parallelism::tensor;  ///< of a collective: tensor, expert or context
   CollectiveKind kind = CollectiveKind::all_reduce;
-  Bytes size;            ///< as Collective::count counts
-  double imbalance = 1;  ///< as Workload::Call
+  Bytes size;                                               ///< as Collective::count counts
+  double imbalance = 1;                                     ///< as Workload::Call
+  std::shared_ptr<const TokenExchange> exchange = nullptr;  ///< the same
   /// Of a collective: what is computed next does not wait for it; what comes after that does.
   bool beside = false;
   /// Of computing: dense parameters of one GPU whose gradients are there behind it, before those of the rest of the

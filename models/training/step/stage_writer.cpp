@@ -105,7 +105,8 @@ void Chain::add(StageWriter& writer, const WorkPiece& piece, const Communication
                             .size = piece.size,
                             .type = DataType::bfloat16,
                             .root = 0,
-                            .imbalance = piece.imbalance};
+                            .imbalance = piece.imbalance,
+                            .exchange = piece.exchange};
   const StageWriter::Number number = writer.call(by.stream, piece.label, call, ends());
   if (piece.beside) {
     beside_.push_back(number);

@@ -1,121 +1,24 @@
 #include "models/training/step/step_workload.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include <fmt/core.h>
 
 #include "models/training/step/data_parallel.hpp"
 #include "models/training/step/host_offload.hpp"
-#include "models/training/step/rank_grid.hpp"
-#include "models/training/step/split_groups.hpp"
+#include "models/training/step/pass_turns.hpp"
 #include "models/training/step/stage_writer.hpp"
+#include "models/training/step/step_directory.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Dimension = RankGrid::Dimension;
 using Kind = PipelineTask::Kind;
-
-/// The communicators and channels of a step, each made when somebody first asks.
-class Directory {
- public:
-  Directory(const ParallelPlan& plan, const PipelineSchedule& schedule, Workload& workload)
-      : plan_(plan),
-        schedule_(schedule),
-        workload_(workload),
-        dense_(RankGrid::dense(plan)),
-        expert_(RankGrid::expert(plan)) {}
-
-  /// Within one stage.
-  std::uint32_t of_stage(std::uint32_t stage, Parallelism use) {
-    const bool experts = use == Parallelism::expert;
-    const Dimension dimension = experts                       ? Dimension::expert
-                                : use == Parallelism::context ? Dimension::context
-                                                              : Dimension::tensor;
-    return add(fmt::format("{} of stage {}", name(use), stage), use, {stage},
-               (experts ? expert_ : dense_).groups(stage, {dimension}));
-  }
-
-  /// Of those who hold the parameters of one place of the model: several stages, where the pipeline has replicas.
-  DataGroups of_place(std::uint32_t place, bool experts) {
-    std::set<std::uint32_t> stages;
-    for (std::uint32_t replica = 0; replica < schedule_.replicas; ++replica) {
-      stages.insert(schedule_.stage_chunks[replica * schedule_.places() + place].stage);
-    }
-    const auto& grid = experts ? expert_ : dense_;
-    EndpointGroups all;
-    for (const std::uint32_t stage : stages) {
-      const EndpointGroups groups = grid.groups(stage, {Dimension::context, Dimension::data});
-      all.resize(groups.size());
-      for (std::size_t i = 0; i < groups.size(); ++i) {
-        all[i].insert(all[i].end(), groups[i].begin(), groups[i].end());
-      }
-    }
-    return shared_out({stages.begin(), stages.end()}, all,
-                      fmt::format("{}place {}", experts ? "experts of " : "", place));
-  }
-
-  std::uint32_t ends_of_pipeline() {
-    const std::uint32_t first = schedule_.stage_chunks.front().stage;
-    const std::uint32_t last = schedule_.stage_chunks[schedule_.places() - 1].stage;
-    return add("embedding", Parallelism::embedding, {std::min(first, last), std::max(first, last)},
-               dense_.pairs(first, last));
-  }
-
-  std::uint32_t channel(const std::string& name, std::uint32_t from, std::uint32_t to) {
-    const auto is = [&](const Workload::Channel& each) { return each.name == name; };
-    auto& channels = workload_.channels;
-    const auto found = std::find_if(channels.begin(), channels.end(), is);
-    const auto number = static_cast<std::uint32_t>(found - channels.begin());
-    if (found == channels.end()) {
-      channels.push_back({name, Parallelism::pipeline, from, to,
-                          std::make_shared<const EndpointGroups>(dense_.pairs(from, to)), false});
-    }
-    return number;
-  }
-
- private:
-  DataGroups shared_out(const std::vector<std::uint32_t>& stages, const EndpointGroups& all, const std::string& what) {
-    DataGroups result;
-    const auto ranks = static_cast<std::uint32_t>(all.front().size());
-    const bool whole = plan_.shard_group == 0 || plan_.sharding == Sharding::none;
-    result.shard_ranks = whole ? ranks : std::min(ranks, plan_.shard_group);
-    result.replicas = ranks / result.shard_ranks;
-    result.shard = add("DP of " + what, Parallelism::data, stages, runs_of(all, result.shard_ranks));
-    if (plan_.compression.knows_nodes()) {  // whose ranks follow each other
-      result.node_ranks = std::min(ranks, plan_.compression.node_ranks);
-      result.node = add("DP in nodes of " + what, Parallelism::data, stages, runs_of(all, result.node_ranks));
-      result.nodes =
-          add("DP between nodes of " + what, Parallelism::data, stages, same_places_of(all, result.node_ranks));
-    }
-    if (result.replicas == 1) { return result; }
-    result.replicate = add("DP copies of " + what, Parallelism::data, stages, same_places_of(all, result.shard_ranks));
-    return result;
-  }
-
-  std::uint32_t add(const std::string& name, Parallelism use, std::vector<std::uint32_t> workers,
-                    EndpointGroups groups) {
-    auto& all = workload_.communicators;
-    const auto is = [&](const Workload::Communicator& each) { return each.name == name; };
-    const auto found = std::find_if(all.begin(), all.end(), is);
-    const auto number = static_cast<std::uint32_t>(found - all.begin());
-    if (found == all.end()) {
-      all.push_back({name, use, std::move(workers), std::make_shared<const EndpointGroups>(std::move(groups))});
-    }
-    return number;
-  }
-
-  const ParallelPlan& plan_;
-  const PipelineSchedule& schedule_;
-  Workload& workload_;
-  RankGrid dense_;
-  RankGrid expert_;
-};
 
 /// Whether the host takes longer to dispatch all of it than the GPU to compute it.
 bool lags(const Pieces& pieces) {
@@ -139,8 +42,8 @@ bool lags(const ChunkPieces& chunk) {
 /// What one stage does in a step.
 class StageSteps {
  public:
-  StageSteps(const ParallelPlan& plan, const PipelineSchedule& schedule, const StepPieces& pieces, Directory& directory,
-             Workload& workload, std::uint32_t stage)
+  StageSteps(const ParallelPlan& plan, const PipelineSchedule& schedule, const StepPieces& pieces,
+             StepDirectory& directory, Workload& workload, std::uint32_t stage)
       : plan_(plan),
         schedule_(schedule),
         pieces_(pieces),
@@ -248,9 +151,22 @@ class StageSteps {
     if (!plan_.overlap_pipeline) { chain.wait_for(sent); }
   }
 
-  void add(Chain& chain, const Pieces& pieces) {
-    const Launched launched = launch(chain, pieces);
-    for (std::size_t i = 0; i < pieces.size(); ++i) { add(chain, pieces[i], i, launched); }
+  /// `after`: what follows each of them.
+  void add(PassTurns& turns, Chain& chain, const Pieces& pieces,
+           const std::function<void(const WorkPiece&)>& after = {}) {
+    const auto launched = std::make_shared<Launched>();
+    turns.then([this, &chain, &pieces, launched] { *launched = launch(chain, pieces); });
+    bool exchanges = false;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      turns.then([this, &chain, &pieces, launched, after, i] {
+        add(chain, pieces[i], i, *launched);
+        if (after) { after(pieces[i]); }
+      });
+      const bool exchange = !pieces[i].computes && pieces[i].use == Parallelism::expert;
+      const bool ends = exchange ? !pieces[i].beside : exchanges && pieces[i].computes;
+      exchanges = (exchanges || exchange) && !ends;
+      if (ends) { turns.end_turn(); }
+    }
   }
   void add(Chain& chain, const WorkPiece& piece, std::size_t place, const Launched& launched) {
     if (launched.all && place == launched.last) { chain.wait_for(*launched.all); }
@@ -276,30 +192,40 @@ class StageSteps {
     return launched;
   }
 
-  void forward_layer(Chain& chain, const At& here, std::size_t layer) {
+  void forward_layer(PassTurns& turns, Chain& chain, const At& here, std::size_t layer) {
     DataParallel& data = *data_[here.chunk];
-    data.before_forward(chain, layer);
-    offload_[here.chunk].before_forward(chain, layer);
-    add(chain, chunk_at(here).layers[layer].forward);
-    offload_[here.chunk].after_forward(chain, layer);
-    data.after_forward(chain, layer);
+    HostOffload& offload = offload_[here.chunk];
+    turns.then([&data, &offload, &chain, layer] {
+      data.before_forward(chain, layer);
+      offload.before_forward(chain, layer);
+    });
+    add(turns, chain, chunk_at(here).layers[layer].forward);
+    turns.then([&data, &offload, &chain, layer] {
+      offload.after_forward(chain, layer);
+      data.after_forward(chain, layer);
+    });
   }
-  void backward_layer(Chain& chain, const At& here, std::size_t layer, bool inputs, bool weights) {
+  void backward_layer(PassTurns& turns, Chain& chain, const At& here, std::size_t layer, bool inputs, bool weights) {
     DataParallel& data = *data_[here.chunk];
+    HostOffload& offload = offload_[here.chunk];
     const LayerPieces& own = chunk_at(here).layers[layer];
     if (inputs) {
-      data.before_backward(chain, layer);
-      offload_[here.chunk].before_backward(chain, layer);
-      add(chain, own.recompute);
-      if (!own.recompute.empty()) { data.after_recompute(chain, layer); }
+      turns.then([&data, &offload, &chain, layer] {
+        data.before_backward(chain, layer);
+        offload.before_backward(chain, layer);
+      });
+      add(turns, chain, own.recompute);
+      if (!own.recompute.empty()) {
+        turns.then([&data, &chain, layer] { data.after_recompute(chain, layer); });
+      }
     }
     const Pieces& pieces = inputs && weights ? own.backward : inputs ? own.backward_input : own.backward_weight;
-    const Launched launched = launch(chain, pieces);
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      add(chain, pieces[i], i, launched);
-      if (pieces[i].gradients > 0) { data.during_backward(chain, layer, pieces[i].gradients); }
+    add(turns, chain, pieces, [&data, &chain, layer](const WorkPiece& piece) {
+      if (piece.gradients > 0) { data.during_backward(chain, layer, piece.gradients); }
+    });
+    if (weights) {
+      turns.then([&data, &chain, layer] { data.after_backward(chain, layer); });
     }
-    if (weights) { data.after_backward(chain, layer); }
   }
 
   /// The host exchanges messages with neighbours, waits for them, and launches what comes next: Megatron-LM's
@@ -310,10 +236,25 @@ class StageSteps {
     chain.wait_for(*dispatched_);
   }
 
+  PassTurns forward_turns(Chain& chain, const At& here) {
+    PassTurns turns;
+    for (std::size_t layer = 0; layer < chunk_at(here).layers.size(); ++layer) {
+      forward_layer(turns, chain, here, layer);
+    }
+    return turns;
+  }
+  PassTurns backward_turns(Chain& chain, const At& here, bool inputs, bool weights) {
+    PassTurns turns;
+    for (std::size_t layer = chunk_at(here).layers.size(); layer-- > 0;) {
+      backward_layer(turns, chain, here, layer, inputs, weights);
+    }
+    return turns;
+  }
+
   void forward(Chain& chain, const At& here) {
     receive(chain, "activations", here, -1);
     between_passes(chain);
-    for (std::size_t layer = 0; layer < chunk_at(here).layers.size(); ++layer) { forward_layer(chain, here, layer); }
+    forward_turns(chain, here).write();
     send(chain, "activations", here, 1);
   }
 
@@ -322,13 +263,11 @@ class StageSteps {
       receive(chain, "gradients", here, 1);
       between_passes(chain);
     }
-    for (std::size_t layer = chunk_at(here).layers.size(); layer-- > 0;) {
-      backward_layer(chain, here, layer, inputs, weights);
-    }
+    backward_turns(chain, here, inputs, weights).write();
     if (inputs) { send(chain, "gradients", here, -1); }
   }
 
-  /// A layer of one after a layer of the other, so that the one computes while the other communicates.
+  /// Each computes while the other exchanges tokens.
   void side_by_side(const PipelineTask& task) {
     const At there = at(task.chunk);
     const At back = at(task.other_chunk);
@@ -336,12 +275,7 @@ class StageSteps {
     receive(chain_, "activations", there, -1);
     receive(other, "gradients", back, 1);
     between_passes(chain_);
-    const std::size_t forwards = chunk_at(there).layers.size();
-    const std::size_t backwards = chunk_at(back).layers.size();
-    for (std::size_t i = 0; i < std::max(forwards, backwards); ++i) {
-      if (i < forwards) { forward_layer(chain_, there, i); }
-      if (i < backwards) { backward_layer(other, back, backwards - 1 - i, true, true); }
-    }
+    PassTurns::write_by_turns(forward_turns(chain_, there), backward_turns(other, back, true, true));
     send(chain_, "activations", there, 1);
     send(other, "gradients", back, -1);
     for (const StageWriter::Number number : other.ends()) { chain_.wait_for(number); }
@@ -362,7 +296,7 @@ class StageSteps {
   const ParallelPlan& plan_;
   const PipelineSchedule& schedule_;
   const StepPieces& pieces_;
-  Directory& directory_;
+  StepDirectory& directory_;
   StageWriter writer_;
   std::uint32_t stage_;
   std::vector<std::uint32_t> entries_;                  ///< by chunk of a stage: into the schedule's stage_chunks
@@ -384,7 +318,7 @@ Workload step_workload(const ParallelPlan& plan, const PipelineSchedule& schedul
   for (std::uint32_t stage = 0; stage < schedule.stages; ++stage) {
     workload.workers.push_back({fmt::format("stage {}", stage), plan.ranks() / plan.pipeline, {}, {}, {}});
   }
-  Directory directory(plan, schedule, workload);
+  StepDirectory directory(plan, schedule, workload);
   for (std::uint32_t stage = 0; stage < schedule.stages; ++stage) {
     StageSteps(plan, schedule, pieces, directory, workload, stage).write();
   }
