@@ -51,7 +51,7 @@ void split(Capacities& capacities, std::uint32_t from, std::uint32_t through, st
 }
 
 /// Who is joined before whom at a switch: near are the ranks that are on it.
-enum class Preference : std::uint8_t { near_first, far_first };
+enum class Preference : std::uint8_t { near_first, halves, far_first };
 
 /// Pairs the ports of one switch: each way in with the ways out in turn, beginning behind its own place, and in each
 /// round with no more than an even share.
@@ -61,15 +61,18 @@ class EvenPairs {
       : capacities_(capacities), vertex_(vertex), near_(near), ports_(ports_of(capacities, vertex)) {}
 
   void split_all(Preference preference) {
-    const auto near = [&](std::uint32_t from, std::uint32_t to) { return near_.contains(from) && near_.contains(to); };
-    const auto mixed = [&](std::uint32_t from, std::uint32_t to) { return near_.contains(from) != near_.contains(to); };
-    if (preference == Preference::near_first) { pass(near); }
+    const auto near = [&](std::uint32_t from, std::uint32_t to) {
+      return near_.contains(from) && near_.contains(to) && is_new(from, to);
+    };
+    const auto mixed = [&](std::uint32_t from, std::uint32_t to) {
+      return near_.contains(from) != near_.contains(to) && is_new(from, to);
+    };
+    if (preference == Preference::halves) { halve_budgets(); }
+    if (preference != Preference::far_first) { pass(near); }
     share_out(ports_.in, ports_.out);
     share_out(ports_.out, ports_.in);
     pass(mixed);
-    for (auto* ports : {&ports_.in, &ports_.out}) {
-      for (SwitchPort& port : *ports) { port.budget = MaxFlow::kUnlimited; }
-    }
+    for_all_ports([](SwitchPort& port) { port.budget = MaxFlow::kUnlimited; });
     pass(mixed);
     pass(near);
     pass([](std::uint32_t, std::uint32_t) { return true; });
@@ -80,6 +83,21 @@ class EvenPairs {
   /// Of those whom one speaks with over a switch; with more, trees would have more links and not be wider.
   static constexpr std::size_t kMostWays = 16;
 
+  /// Not joined by another switch before: what is close together otherwise would waste what leads far.
+  bool is_new(std::uint32_t from, std::uint32_t to) const {
+    const auto found = capacities_.find({from, to});
+    return found == capacities_.end() || found->second == 0 || made_here_.contains({from, to});
+  }
+
+  template <class Change>
+  void for_all_ports(const Change& change) {
+    for (auto* ports : {&ports_.in, &ports_.out}) { std::for_each(ports->begin(), ports->end(), change); }
+  }
+
+  void halve_budgets() {
+    for_all_ports([](SwitchPort& port) { port.budget = port.left / 2; });
+  }
+
   /// What goes far, or comes from there, is divided among those near.
   void share_out(std::vector<SwitchPort>& these, const std::vector<SwitchPort>& others) {
     std::int64_t far = 0;
@@ -87,7 +105,7 @@ class EvenPairs {
     for (const SwitchPort& port : others) { far += near_.contains(port.vertex) ? 0 : port.left; }
     for (const SwitchPort& port : these) { near += near_.contains(port.vertex) ? 1 : 0; }
     for (SwitchPort& port : these) {
-      if (near_.contains(port.vertex)) { port.budget = (far + near - 1) / near; }
+      port.budget = near_.contains(port.vertex) ? (far + near - 1) / near : MaxFlow::kUnlimited;
     }
   }
 
@@ -119,6 +137,7 @@ class EvenPairs {
       if (amount == 0 || in.vertex == out.vertex || !allowed(in.vertex, out.vertex)) { continue; }
       split(capacities_, in.vertex, vertex_, out.vertex, amount);
       pairs_.push_back({in.vertex, out.vertex, amount});
+      made_here_.emplace(in.vertex, out.vertex);
       for (SwitchPort* port : {&in, &out}) {
         port->left -= amount;
         port->budget -= amount;
@@ -149,6 +168,7 @@ class EvenPairs {
   const std::set<std::uint32_t>& near_;
   SwitchPorts ports_;
   std::vector<CapacityLink> pairs_;  ///< as they were made
+  std::set<Ends> made_here_;
 };
 
 /// How much of a pair of links may be split off: the least that cuts which lose by it have beyond what trees need.
@@ -220,7 +240,8 @@ void drop(Capacities& capacities, std::uint32_t vertex) {
   });
 }
 
-/// Switches, those farthest from any rank first: then the others are joined directly.
+/// Switches, those farthest from any rank first: then the others are joined directly. Of equally far ones those with
+/// the widest links: whom they join need not be joined again.
 std::vector<std::uint32_t> switches_in_order(const CapacityGraph& graph) {
   std::vector<std::uint32_t> distance(graph.vertices, graph.vertices);
   for (std::uint32_t rank = 0; rank < graph.ranks; ++rank) { distance[rank] = 0; }
@@ -234,8 +255,11 @@ std::vector<std::uint32_t> switches_in_order(const CapacityGraph& graph) {
   }
   std::vector<std::uint32_t> order;
   for (std::uint32_t vertex = graph.ranks; vertex < graph.vertices; ++vertex) { order.push_back(vertex); }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return distance[a] > distance[b]; });
+  std::vector<std::int64_t> widest(graph.vertices);
+  for (const CapacityLink& link : graph.links) { widest[link.to] = std::max(widest[link.to], link.capacity); }
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(distance[a], widest[a]) > std::pair(distance[b], widest[b]);
+  });
   return order;
 }
 
@@ -258,7 +282,7 @@ class SwitchRemoval {
   }
 
   std::optional<CapacityGraph> run() const {
-    for (const Preference preference : {Preference::near_first, Preference::far_first}) {
+    for (const Preference preference : {Preference::near_first, Preference::halves, Preference::far_first}) {
       Capacities capacities = all_;
       for (const std::uint32_t vertex : order_) { split_evenly(vertex, preference, capacities); }
       if (holds(capacities)) { return result(capacities); }
@@ -292,7 +316,7 @@ class SwitchRemoval {
   }
 
   bool try_evenly(std::uint32_t vertex, Capacities& capacities) const {
-    for (const Preference preference : {Preference::near_first, Preference::far_first}) {
+    for (const Preference preference : {Preference::near_first, Preference::halves, Preference::far_first}) {
       Capacities evenly = capacities;
       split_evenly(vertex, preference, evenly);
       if (!holds(evenly)) { continue; }

@@ -40,7 +40,7 @@ std::vector<std::uint32_t> heights(const SpanningTree& tree, std::uint32_t ranks
 }
 
 /// Where there are few messages, each unit of each tree has connections of its own.
-constexpr std::int64_t kFewMessages = 8192;
+constexpr std::int64_t kFewMessages = 4096;
 
 bool has_few_messages(const TreeSet& set) {
   return set.units * set.graph.ranks * (set.graph.ranks - 1) <= kFewMessages;
