@@ -106,9 +106,18 @@ TEST_CASE("known redistributions take the collectives that they are known for") 
   CHECK(kinds_between(kTwoByFour, {8, 8}, whole, whole).empty());
   CHECK(kinds_between(kTwoByFour, {8, 8}, whole, {{{0}, {1}}}) == Kinds{slice, slice});
   CHECK(kinds_between(kTwoByFour, {8, 8}, {{{0}, {}}}, whole) == Kinds{all_gather});
-  CHECK(kinds_between(kTwoByFour, {8, 8}, sum_over({1}), whole) == Kinds{all_reduce});
-  CHECK(kinds_between(kTwoByFour, {8, 8}, sum_over({1}), {{{1}, {}}}) == Kinds{reduce_scatter});
+  const DeviceMesh line{{{"a", 4}}};
+  CHECK(kinds_between(line, {8, 8}, sum_over({0}), whole) == Kinds{all_reduce});
+  CHECK(kinds_between(line, {8, 8}, sum_over({0}), {{{0}, {}}}) == Kinds{reduce_scatter});
   CHECK(kinds_between(kTwoByFour, {8, 8}, {{{}, {0}}, {1}}, {{{1}, {0}}}) == Kinds{reduce_scatter});
+}
+
+TEST_CASE("devices that hold the same share the work of a sum: each adds up its part") {
+  using enum LayoutStepKind;
+  const auto found = converter(kTwoByFour).find({{8, 8}, 2}, sum_over({1}), replicated(2));
+  CHECK(kinds(*found) == Kinds{slice, all_reduce, all_gather});
+  CHECK(found->time == Time{2 * 64 * 3 / 4 + 128 / 2});  // over b on a half each, then over a
+  CHECK(converter(kTwoByFour).find_plain({{8, 8}, 2}, sum_over({1}), replicated(2))->time == found->time);
 }
 
 TEST_CASE("both axes of a dimension are gathered at once, and the major one alone behind a permutation") {
