@@ -50,24 +50,40 @@ class LayoutConverter {
                                              const TensorLayout& to);
 
  private:
-  /// How a layout is reached from the one where the search began.
-  struct Reached {
+  struct PricedStep {
+    LayoutStep step;
+    std::uint32_t to = 0;
     Time time;
-    std::uint32_t steps = 0;
-    std::optional<LayoutStep> last = {};
-    Time last_time = {};
   };
-  using ReachedLayouts = std::map<TensorLayout, Reached>;
+  /// How a layout is reached from the one where a search began.
+  struct Reached {
+    Time time = Time::max();  ///< max(): it is not
+    std::uint32_t steps = 0;
+    const PricedStep* last = nullptr;
+    std::uint32_t before = 0;
+  };
+  using ReachedLayouts = std::vector<Reached>;
+  /// All layouts of a tensor that have been met, by number.
+  struct Space {
+    std::map<TensorLayout, std::uint32_t> numbers;
+    std::vector<TensorLayout> layouts;
+    std::vector<std::vector<PricedStep>> steps;  ///< from each; found when first asked for
+    std::vector<bool> has_steps;
+    std::map<std::uint32_t, ReachedLayouts> reached;  ///< by where the search began
+    std::uint32_t number(const TensorLayout& layout);
+  };
 
-  const ReachedLayouts& from(const TensorExtent& tensor, const TensorLayout& start);
-  ReachedLayouts search(const TensorExtent& tensor, const TensorLayout& start, bool plain);
-  static std::optional<LayoutConversion> path(const ReachedLayouts& reached, const TensorLayout& to);
+  Space& space(const TensorExtent& tensor) { return spaces_[tensor]; }
+  const std::vector<PricedStep>& steps(const TensorExtent& tensor, Space& space, std::uint32_t from);
+  const ReachedLayouts& from(const TensorExtent& tensor, Space& space, std::uint32_t start);
+  ReachedLayouts search(const TensorExtent& tensor, Space& space, std::uint32_t start, bool plain);
+  static std::optional<LayoutConversion> path(const ReachedLayouts& reached, std::uint32_t to);
   bool fits(const TensorExtent& tensor, const TensorLayout& layout) const;
 
   DeviceMesh mesh_;
   LayoutStepPrice price_;
   std::optional<Bytes> most_bytes_;
-  std::map<std::pair<TensorExtent, TensorLayout>, ReachedLayouts> known_;
+  std::map<TensorExtent, Space> spaces_;
 };
 
 }  // namespace athanor
