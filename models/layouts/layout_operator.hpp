@@ -31,11 +31,11 @@ constexpr std::int32_t kNoLabel = -1;  ///< of a dimension that cannot be sharde
 struct LayoutOperator {
   std::string name;
   LayoutOperatorKind kind = LayoutOperatorKind::memory;
-  std::vector<OperatorLabel> labels;
-  std::vector<std::vector<std::int32_t>> inputs;  ///< by input, the label of each of its dimensions
-  std::vector<TensorShape> input_shapes;
-  std::vector<std::int32_t> output;
-  TensorShape output_shape;
+  std::vector<OperatorLabel> labels{};
+  std::vector<std::vector<std::int32_t>> inputs{};  ///< by input, the label of each of its dimensions
+  std::vector<TensorShape> input_shapes{};
+  std::vector<std::int32_t> output{};
+  TensorShape output_shape{};
   bool linear = false;   ///< of sums, it gives their sum: what is partial may go through
   bool gathers = false;  ///< of its last input it reads what it needs alone: a look-up
 };

@@ -6,25 +6,12 @@
 #include <doctest/doctest.h>
 
 #include "tests/models/layouts/moved_elements.hpp"
+#include "tests/models/layouts/small_graphs.hpp"
 
 using namespace athanor;
 using namespace athanor::testing;
 
 namespace {
-
-/// Rings of an ideal network, 1 ps a byte: a device sends so many bytes in each.
-Time ring_time(const LayoutStep& step, Bytes size, const DeviceMesh& mesh) {
-  const auto n = static_cast<std::int64_t>(mesh.size(step.axes));
-  switch (step.kind) {
-    case LayoutStepKind::slice: return Time::zero();
-    case LayoutStepKind::permute: return Time{size.count()};
-    case LayoutStepKind::all_reduce: return Time{2 * size.count() * (n - 1) / n};
-    case LayoutStepKind::all_gather:
-    case LayoutStepKind::reduce_scatter:
-    case LayoutStepKind::all_to_all: break;
-  }
-  return Time{size.count() * (n - 1) / n};
-}
 
 LayoutConverter converter(const DeviceMesh& mesh, std::optional<Bytes> most = std::nullopt) {
   return LayoutConverter(
