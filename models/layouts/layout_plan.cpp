@@ -75,14 +75,18 @@ class LayoutPlanner {
     return result;
   }
 
-  Time compute_time(std::uint32_t node, const OperatorStrategy& strategy, const std::vector<bool>& gradients) const {
-    const LayoutOperator& what = graph_.nodes[node].what;
-    Kernels kernels = forward_kernels(what, strategy, task_.mesh, task_.precision);
-    if (task_.training) {
-      const Kernels back = backward_kernels(what, strategy, task_.mesh, task_.precision, gradients);
-      kernels.insert(kernels.end(), back.begin(), back.end());
-    }
+  Time time_of_all(std::uint32_t node, const Kernels& kernels) const {
     return kernels.empty() ? Time::zero() : prices_.compute(kernels) * graph_.nodes[node].repeat;
+  }
+
+  Time forward_time(std::uint32_t node, const OperatorStrategy& strategy) const {
+    return time_of_all(node, forward_kernels(graph_.nodes[node].what, strategy, task_.mesh, task_.precision));
+  }
+
+  Time backward_time(std::uint32_t node, const OperatorStrategy& strategy, const std::vector<bool>& gradients) const {
+    if (!task_.training) { return Time::zero(); }
+    const LayoutOperator& what = graph_.nodes[node].what;
+    return time_of_all(node, backward_kernels(what, strategy, task_.mesh, task_.precision, gradients));
   }
 
   /// Backward of what is not linear reads what came in.
@@ -124,7 +128,7 @@ class LayoutPlanner {
     std::vector<std::int64_t> costs;
     std::vector<std::int64_t> memory;
     for (const OperatorStrategy& strategy : strategies_[node]) {
-      costs.push_back(compute_time(node, strategy, gradients).count());
+      costs.push_back((forward_time(node, strategy) + backward_time(node, strategy, gradients)).count());
       memory.push_back((parameter_bytes(node, strategy) + activation_bytes(node, strategy)) / kKibibyte);
     }
     problem.costs.push_back(std::move(costs));
@@ -205,14 +209,17 @@ class LayoutPlanner {
     for (std::uint32_t node = 0; node < graph_.nodes.size(); ++node) {
       const OperatorStrategy& strategy = strategies_[node][solution.chosen[node]];
       plan.strategies.push_back(strategy);
-      plan.compute += compute_time(node, strategy, gradients_of(node));
+      plan.forward_compute += forward_time(node, strategy);
+      plan.backward_compute += backward_time(node, strategy, gradients_of(node));
       plan.memory.parameters += parameter_bytes(node, strategy);
       plan.memory.activations += activation_bytes(node, strategy);
       plan.memory.working = std::max(plan.memory.working, working_bytes(node, strategy));
       plan.choices += strategies_[node].size();
     }
     for (const LayoutGraph::Edge& edge : graph_.edges) { insert(edge, plan); }
-    for (const InsertedConversion& each : plan.inserted) { plan.communication += each.total(); }
+    for (const InsertedConversion& each : plan.inserted) {
+      (each.in_backward() ? plan.backward_communication : plan.forward_communication) += each.total();
+    }
     return plan;
   }
 

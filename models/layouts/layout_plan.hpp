@@ -47,6 +47,7 @@ struct InsertedConversion {
   LayoutConversion conversion;
   std::uint32_t count = 1;
   std::optional<Time> plain;  ///< each, by gathering, summing and slicing alone
+  bool in_backward() const { return gradient || again; }
   Time total() const { return conversion.time * count; }
 };
 
@@ -61,13 +62,19 @@ struct LayoutMemory {
 /// Layouts of all tensors, and what follows. Nothing overlaps: computing and collectives follow each other.
 struct LayoutPlan {
   std::vector<OperatorStrategy> strategies;  ///< by node
-  Time compute;
-  Time communication;
+  Time forward_compute;
+  Time backward_compute;
+  Time forward_communication;
+  Time backward_communication;
   Time bound;  ///< nothing that could be chosen takes less time
   LayoutMemory memory;
   std::vector<InsertedConversion> inserted;
   std::uint64_t choices = 0;  ///< strategies of all operators together
-  Time time() const { return compute + communication; }
+  Time forward() const { return forward_compute + forward_communication; }
+  Time backward() const { return backward_compute + backward_communication; }
+  Time compute() const { return forward_compute + backward_compute; }
+  Time communication() const { return forward_communication + backward_communication; }
+  Time time() const { return forward() + backward(); }
 };
 
 /// Chooses strategies so that computing and collectives take least time together, of what is given and within the

@@ -4,10 +4,12 @@
 #include <array>
 
 #include "models/experiments/collective.hpp"
+#include "models/experiments/layouts.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/parameter_server.hpp"
 #include "models/experiments/scenario/collective_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
+#include "models/experiments/scenario/layouts_section.hpp"
 #include "models/experiments/scenario/serving_section.hpp"
 #include "models/experiments/scenario/training_section.hpp"
 #include "models/experiments/scenario/workload_section.hpp"
@@ -35,6 +37,8 @@ std::span<const ExperimentKind> experiment_kinds() {
                      &workload_reader, &SharedClusterExperiment::figures},
       ExperimentKind{"serving", "What is simulated in place of a collective: a model that answers requests",
                      &serving_reader, &ServingExperiment::figures},
+      ExperimentKind{"layouts", "What is simulated in place of a collective: operators on tensors over a mesh of GPUs",
+                     &layouts_reader, &LayoutsExperiment::figures},
   };
   return kKinds;
 }
