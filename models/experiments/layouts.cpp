@@ -19,6 +19,7 @@
 #include "models/software/profile.hpp"
 #include "models/workload/work_of_workload.hpp"
 #include "sim/error.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 
@@ -113,8 +114,9 @@ std::vector<Record> LayoutsExperiment::run(const Run& run) const {
 Record LayoutsExperiment::planned(const Run& run) const {
   const LayoutTask& task = setup_->task;
   CollectiveTimer timer(pricing_of(nccl_, run.platform, run.options));
-  MeshPrices steps(timer, task.mesh, type_of(task.precision));
-  const LayoutPrices prices{[&](const LayoutStep& step, Bytes size) { return steps(step, size); },
+  MeshPrices steps(timer, *run.platform.cluster, task.mesh, type_of(task.precision));
+  const LayoutPrices prices{[&](const LayoutStep& step, Bytes size) { return steps.time(step, size); },
+                            [&](const LayoutStep& step, Bytes size) { return steps.bound(step, size); },
                             [&](const Kernels& kernels) { return time_of(kernels, setup_->gpu, setup_->compute); }};
   const LayoutPlan plan = plan_layouts(task, prices, run.options.stop);
   Record record = run.head;
@@ -130,6 +132,10 @@ Record LayoutsExperiment::planned(const Run& run) const {
   record.put(kSeed, run.platform.seed);
   std::vector<std::string> notes = setup_->notes;
   if (plan.bound < plan.time()) { notes.push_back(gap_text(plan)); }
+  if (steps.left_out()) {
+    notes.push_back(
+        fmt::format("all-to-alls of over {} pairs of GPUs at a time were not considered", MeshPrices::kMostPairs));
+  }
   record.put(kNotes, notes);
   put_skipped_packets(timer, record);
   record.remarks.insert(record.remarks.end(), notes.begin(), notes.end());

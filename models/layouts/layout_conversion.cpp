@@ -1,8 +1,6 @@
 #include "models/layouts/layout_conversion.hpp"
 
 #include <algorithm>
-#include <set>
-#include <tuple>
 
 namespace athanor {
 
@@ -18,8 +16,8 @@ std::uint32_t LayoutConverter::Space::number(const TensorLayout& layout) {
   const auto [place, is_new] = numbers.emplace(layout, static_cast<std::uint32_t>(layouts.size()));
   if (is_new) {
     layouts.push_back(layout);
-    steps.emplace_back();
-    has_steps.push_back(false);
+    edges.emplace_back();
+    has_edges.push_back(false);
   }
   return place->second;
 }
@@ -28,97 +26,104 @@ bool LayoutConverter::fits(const TensorExtent& tensor, const TensorLayout& layou
   return !most_bytes_ || Bytes{local_elements(layout, tensor.shape, mesh_) * tensor.element_bytes} <= *most_bytes_;
 }
 
-const std::vector<LayoutConverter::PricedStep>& LayoutConverter::steps(const TensorExtent& tensor, Space& space,
-                                                                       std::uint32_t from) {
-  if (space.has_steps[from]) { return space.steps[from]; }
-  std::vector<PricedStep> priced;
+std::vector<LayoutConverter::Edge>& LayoutConverter::edges(const TensorExtent& tensor, Space& space,
+                                                           std::uint32_t from) {
+  if (space.has_edges[from]) { return space.edges[from]; }
+  std::vector<Edge> found;
   const TensorLayout layout = space.layouts[from];
   for (LayoutStep& step : steps_from(layout, tensor.shape, mesh_)) {
     const bool is_free = step.kind == LayoutStepKind::slice;
-    const Time time = is_free ? Time::zero() : price_(step, Bytes{step.elements * tensor.element_bytes});
-    const std::uint32_t to = space.number(step.to);
-    priced.push_back({std::move(step), to, time});
+    const Bytes size{step.elements * tensor.element_bytes};
+    Edge edge{{}, space.number(step.to), is_free || !bound_ ? Time::zero() : bound_(step, size), std::nullopt};
+    if (is_free) { edge.time = Time::zero(); }
+    edge.step = std::move(step);
+    found.push_back(std::move(edge));
   }
-  space.steps[from] = std::move(priced);
-  space.has_steps[from] = true;
-  return space.steps[from];
+  space.edges[from] = std::move(found);
+  space.has_edges[from] = true;
+  return space.edges[from];
 }
 
-LayoutConverter::ReachedLayouts LayoutConverter::search(const TensorExtent& tensor, Space& space, std::uint32_t start,
-                                                        bool plain) {
-  using Place = std::tuple<Time, std::uint32_t, std::uint64_t, std::uint32_t>;  // time, steps, order, layout
-  ReachedLayouts reached(space.layouts.size());
-  std::set<Place> open{{Time::zero(), 0, 0, start}};
-  std::vector<bool> settled(space.layouts.size());
-  reached[start].time = Time::zero();
-  std::uint64_t order = 0;
-  while (!open.empty()) {
-    const std::uint32_t here = std::get<3>(*open.begin());
-    open.erase(open.begin());
-    if (settled[here]) { continue; }
-    settled[here] = true;
-    if (here != start && !fits(tensor, space.layouts[here])) { continue; }
-    const std::vector<PricedStep>& next = steps(tensor, space, here);
-    reached.resize(space.layouts.size());
-    settled.resize(space.layouts.size());
-    for (const PricedStep& each : next) {
-      if (plain && !is_plain(each.step.kind)) { continue; }
-      const Reached found{reached[here].time + each.time, reached[here].steps + 1, &each, here};
-      Reached& old = reached[each.to];
-      if (std::tie(old.time, old.steps) <= std::tie(found.time, found.steps)) { continue; }
-      open.emplace(found.time, found.steps, ++order, each.to);
-      old = found;
+const std::optional<Time>& LayoutConverter::time_of(const TensorExtent& tensor, Edge& edge) const {
+  if (!edge.time) { edge.time = price_(edge.step, Bytes{edge.step.elements * tensor.element_bytes}); }
+  return *edge.time;
+}
+
+void LayoutConverter::expand(const TensorExtent& tensor, Space& space, std::uint32_t from, std::uint32_t steps,
+                             Search& search) {
+  for (Edge& edge : edges(tensor, space, from)) {
+    if (search.plain && !is_plain(edge.step.kind)) { continue; }
+    search.open.insert({search.reached[from].time + edge.bound, steps + 1, ++search.order, from, &edge});
+  }
+  search.reached.resize(space.layouts.size());
+}
+
+bool LayoutConverter::advance(const TensorExtent& tensor, Space& space, std::uint32_t start, Search& search,
+                              std::uint32_t to) {
+  search.reached.resize(std::max(search.reached.size(), space.layouts.size()));
+  if (search.order == 0) {
+    search.reached[start].time = Time::zero();
+    search.reached[start].settled = true;
+    expand(tensor, space, start, 0, search);
+  }
+  while (!search.reached[to].settled && !search.open.empty()) {
+    Candidate next = *search.open.begin();
+    search.open.erase(search.open.begin());
+    Reached& there = search.reached[next.edge->to];
+    if (there.settled) { continue; }
+    const std::optional<Time>& took = time_of(tensor, *next.edge);
+    if (!took) { continue; }
+    const Time time = search.reached[next.before].time + *took;
+    if (time > next.time) {
+      next.time = time;
+      search.open.insert(next);
+      continue;
     }
+    there = {time, next.edge, next.before, true};
+    if (fits(tensor, space.layouts[next.edge->to])) { expand(tensor, space, next.edge->to, next.steps, search); }
   }
-  return reached;
+  return search.reached[to].settled;
 }
 
-std::optional<LayoutConversion> LayoutConverter::path(const ReachedLayouts& reached, std::uint32_t to) {
-  if (to >= reached.size() || reached[to].time == Time::max()) { return std::nullopt; }
-  LayoutConversion result{{}, {}, reached[to].time};
-  while (reached[to].last != nullptr) {
-    result.steps.push_back(reached[to].last->step);
-    result.times.push_back(reached[to].last->time);
-    to = reached[to].before;
+std::optional<LayoutConversion> LayoutConverter::find(const TensorExtent& tensor, const TensorLayout& from,
+                                                      const TensorLayout& to, bool plain) {
+  Space& space = spaces_[tensor];
+  const std::uint32_t start = space.number(from);
+  std::uint32_t place = space.number(to);
+  Search& search = space.searches[{start, plain}];
+  search.plain = plain;
+  if (!advance(tensor, space, start, search, place)) { return std::nullopt; }
+  LayoutConversion result{{}, {}, search.reached[place].time};
+  while (search.reached[place].last != nullptr) {
+    const Reached& reached = search.reached[place];
+    result.steps.push_back(reached.last->step);
+    result.times.push_back(**reached.last->time);
+    place = reached.before;
   }
   std::reverse(result.steps.begin(), result.steps.end());
   std::reverse(result.times.begin(), result.times.end());
   return result;
 }
 
-const LayoutConverter::ReachedLayouts& LayoutConverter::from(const TensorExtent& tensor, Space& space,
-                                                             std::uint32_t start) {
-  const auto known = space.reached.find(start);
-  if (known != space.reached.end()) { return known->second; }
-  return space.reached.emplace(start, search(tensor, space, start, false)).first->second;
-}
-
-std::optional<LayoutConversion> LayoutConverter::find(const TensorExtent& tensor, const TensorLayout& from_layout,
+std::optional<LayoutConversion> LayoutConverter::find(const TensorExtent& tensor, const TensorLayout& from,
                                                       const TensorLayout& to) {
-  if (from_layout == to) { return LayoutConversion{}; }
-  Space& all = space(tensor);
-  const std::uint32_t start = all.number(from_layout);
-  const ReachedLayouts& reached = from(tensor, all, start);
-  return path(reached, all.number(to));
+  return find(tensor, from, to, false);
 }
 
-std::optional<Time> LayoutConverter::time(const TensorExtent& tensor, const TensorLayout& from_layout,
-                                          const TensorLayout& to) {
-  if (from_layout == to) { return Time::zero(); }
-  Space& all = space(tensor);
-  const std::uint32_t start = all.number(from_layout);
-  const ReachedLayouts& reached = from(tensor, all, start);
-  const std::uint32_t end = all.number(to);
-  if (end >= reached.size() || reached[end].time == Time::max()) { return std::nullopt; }
-  return reached[end].time;
-}
-
-std::optional<LayoutConversion> LayoutConverter::find_plain(const TensorExtent& tensor, const TensorLayout& from_layout,
+std::optional<LayoutConversion> LayoutConverter::find_plain(const TensorExtent& tensor, const TensorLayout& from,
                                                             const TensorLayout& to) {
-  Space& all = space(tensor);
-  const std::uint32_t start = all.number(from_layout);
-  const ReachedLayouts reached = search(tensor, all, start, true);
-  return path(reached, all.number(to));
+  return find(tensor, from, to, true);
+}
+
+std::optional<Time> LayoutConverter::time(const TensorExtent& tensor, const TensorLayout& from,
+                                          const TensorLayout& to) {
+  if (from == to) { return Time::zero(); }
+  Space& space = spaces_[tensor];
+  const std::uint32_t start = space.number(from);
+  const std::uint32_t place = space.number(to);
+  Search& search = space.searches[{start, false}];
+  if (!advance(tensor, space, start, search, place)) { return std::nullopt; }
+  return search.reached[place].time;
 }
 
 }  // namespace athanor

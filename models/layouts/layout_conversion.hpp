@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -18,8 +19,11 @@ struct TensorExtent {
   auto operator<=>(const TensorExtent&) const = default;
 };
 
-/// What a collective takes, of so many bytes as Collective::count counts them. Never asked of slices.
-using LayoutStepPrice = std::function<Time(const LayoutStep& step, Bytes size)>;
+/// What a collective takes, of so many bytes as Collective::count counts them; none: it is not to be had. Never asked
+/// of slices.
+using LayoutStepPrice = std::function<std::optional<Time>(const LayoutStep& step, Bytes size)>;
+/// A time that it does not fall below, which is found quickly.
+using LayoutStepBound = std::function<Time(const LayoutStep& step, Bytes size)>;
 
 /// The steps from one layout of a tensor to another, one after the other.
 struct LayoutConversion {
@@ -29,13 +33,15 @@ struct LayoutConversion {
 };
 
 /// Finds the fastest sequence of steps (Dijkstra's algorithm over layouts; of equally fast ones that of fewest steps,
-/// then the first in the order of steps_from). All layouts on the way fit into `most_bytes` per device, but where it
-/// begins and ends.
+/// then the first in the order of steps_from). A search ends where its target is reached, and what a step takes is
+/// asked for where its bound says that it may count. All layouts on the way fit into `most_bytes` per device, but where
+/// it begins and ends.
 class LayoutConverter {
  public:
-  /// `most_bytes`: none, where layouts on the way may be as large as they like.
-  LayoutConverter(DeviceMesh mesh, LayoutStepPrice price, std::optional<Bytes> most_bytes = std::nullopt)
-      : mesh_(std::move(mesh)), price_(std::move(price)), most_bytes_(most_bytes) {}
+  /// `bound`: null where nothing is known. `most_bytes`: none, where layouts on the way may be as large as they like.
+  LayoutConverter(DeviceMesh mesh, LayoutStepPrice price, LayoutStepBound bound = nullptr,
+                  std::optional<Bytes> most_bytes = std::nullopt)
+      : mesh_(std::move(mesh)), price_(std::move(price)), bound_(std::move(bound)), most_bytes_(most_bytes) {}
 
   const DeviceMesh& mesh() const { return mesh_; }
 
@@ -50,38 +56,58 @@ class LayoutConverter {
                                              const TensorLayout& to);
 
  private:
-  struct PricedStep {
+  struct Edge {
     LayoutStep step;
     std::uint32_t to = 0;
-    Time time;
+    Time bound;
+    std::optional<std::optional<Time>> time;  ///< once it has been asked for; none: it is not to be had
   };
   /// How a layout is reached from the one where a search began.
   struct Reached {
     Time time = Time::max();  ///< max(): it is not
-    std::uint32_t steps = 0;
-    const PricedStep* last = nullptr;
+    Edge* last = nullptr;
     std::uint32_t before = 0;
+    bool settled = false;
   };
-  using ReachedLayouts = std::vector<Reached>;
+  /// A layout that may be reached by an edge whose time is known, or no less than its bound.
+  struct Candidate {
+    Time time;
+    std::uint32_t steps = 0;
+    std::uint64_t order = 0;
+    std::uint32_t before = 0;
+    Edge* edge = nullptr;
+    bool operator<(const Candidate& other) const {
+      return std::tie(time, steps, order) < std::tie(other.time, other.steps, other.order);
+    }
+  };
+  struct Search {
+    std::vector<Reached> reached;
+    std::set<Candidate> open;
+    std::uint64_t order = 0;
+    bool plain = false;
+  };
   /// All layouts of a tensor that have been met, by number.
   struct Space {
     std::map<TensorLayout, std::uint32_t> numbers;
     std::vector<TensorLayout> layouts;
-    std::vector<std::vector<PricedStep>> steps;  ///< from each; found when first asked for
-    std::vector<bool> has_steps;
-    std::map<std::uint32_t, ReachedLayouts> reached;  ///< by where the search began
+    std::vector<std::vector<Edge>> edges;  ///< from each; found when first asked for
+    std::vector<bool> has_edges;
+    std::map<std::pair<std::uint32_t, bool>, Search> searches;  ///< by where they begin, and whether they are plain
     std::uint32_t number(const TensorLayout& layout);
   };
 
-  Space& space(const TensorExtent& tensor) { return spaces_[tensor]; }
-  const std::vector<PricedStep>& steps(const TensorExtent& tensor, Space& space, std::uint32_t from);
-  const ReachedLayouts& from(const TensorExtent& tensor, Space& space, std::uint32_t start);
-  ReachedLayouts search(const TensorExtent& tensor, Space& space, std::uint32_t start, bool plain);
-  static std::optional<LayoutConversion> path(const ReachedLayouts& reached, std::uint32_t to);
+  /// Whether the target is reached.
+  bool advance(const TensorExtent& tensor, Space& space, std::uint32_t start, Search& search, std::uint32_t to);
+  void expand(const TensorExtent& tensor, Space& space, std::uint32_t from, std::uint32_t steps, Search& search);
+  std::vector<Edge>& edges(const TensorExtent& tensor, Space& space, std::uint32_t from);
+  const std::optional<Time>& time_of(const TensorExtent& tensor, Edge& edge) const;
+  std::optional<LayoutConversion> find(const TensorExtent& tensor, const TensorLayout& from, const TensorLayout& to,
+                                       bool plain);
   bool fits(const TensorExtent& tensor, const TensorLayout& layout) const;
 
   DeviceMesh mesh_;
   LayoutStepPrice price_;
+  LayoutStepBound bound_;
   std::optional<Bytes> most_bytes_;
   std::map<TensorExtent, Space> spaces_;
 };

@@ -40,7 +40,7 @@ class LayoutPlanner {
         graph_(task.graph),
         prices_(prices),
         stop_(stop),
-        converter_(task.mesh, prices.step, task.most_memory) {}
+        converter_(task.mesh, prices.step, prices.bound, task.most_memory) {}
 
   LayoutPlan plan() {
     strategies_ = possible_strategies(graph_, task_.mesh, task_.given, task_.training);
@@ -259,12 +259,22 @@ class LayoutPlanner {
     if (!each.conversion.steps.empty()) { plan.inserted.push_back(each); }
   }
 
+  /// Of a copy those that take it, else what comes out of the operator.
+  std::string takers_of(std::uint32_t node) const {
+    if (graph_.nodes[node].what.kind != LayoutOperatorKind::copy) { return graph_.nodes[node].tensor; }
+    std::string all;
+    for (const LayoutGraph::Edge& edge : graph_.edges) {
+      if (edge.from == node) { all += (all.empty() ? "" : "', '") + takers_of(edge.to); }
+    }
+    return all.empty() ? graph_.nodes[node].tensor : all;
+  }
+
   InsertedConversion inserted(const LayoutGraph::Edge& edge, const TensorLayout& from, const TensorLayout& to) {
     const LayoutGraph::Node& maker = graph_.nodes[edge.from];
     InsertedConversion result{.tensor = maker.tensor,
                               .parameter = maker.parameter,
                               .maker = maker.tensor,
-                              .taker = graph_.nodes[edge.to].tensor,
+                              .taker = takers_of(edge.to),
                               .extent = extent_of(edge),
                               .from = from,
                               .to = to,

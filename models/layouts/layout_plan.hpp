@@ -30,6 +30,7 @@ struct LayoutTask {
 /// What things take.
 struct LayoutPrices {
   LayoutStepPrice step;
+  LayoutStepBound bound;
   std::function<Time(const Kernels&)> compute;
 };
 

@@ -29,6 +29,7 @@ COMMANDS = [
     ["run", "scenarios/in_network/atp_sharing.json"],
     ["run", "scenarios/training/parameter_server.json", "--case", "one server", "--set", "/seeds=2"],
     ["run", "scenarios/replay.json"],
+    ["run", "scenarios/layouts/megatron_layer.json"],
     ["run", "scenarios/jobs/llama3_interruptions.json", "--set", "/seeds=2"],
     ["run", "scenarios/jobs/coordl_caches.json", "--case", "MinIO"],
     ["run", "scenarios/training/llama3_405b.json", "--case", "16384 GPUs", "--set", COSTS],

@@ -15,7 +15,7 @@ namespace {
 
 LayoutConverter converter(const DeviceMesh& mesh, std::optional<Bytes> most = std::nullopt) {
   return LayoutConverter(
-      mesh, [mesh](const LayoutStep& step, Bytes size) { return ring_time(step, size, mesh); }, most);
+      mesh, [mesh](const LayoutStep& step, Bytes size) { return ring_time(step, size, mesh); }, nullptr, most);
 }
 
 const DeviceMesh kTwoByFour{{{"a", 2}, {"b", 4}}};

@@ -65,7 +65,7 @@ GivenLayouts megatron_layouts(std::uint8_t data, std::uint8_t tensor) {
 }
 
 LayoutPrices ring_prices(const DeviceMesh& mesh, double flops_per_ps) {
-  return {[mesh](const LayoutStep& step, Bytes size) { return ring_time(step, size, mesh); },
+  return {[mesh](const LayoutStep& step, Bytes size) { return ring_time(step, size, mesh); }, nullptr,
           [flops_per_ps](const Kernels& kernels) {
             double flops = 0;
             for (const Kernel& kernel : kernels) { flops += kernel.flops; }
