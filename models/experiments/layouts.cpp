@@ -132,6 +132,9 @@ Record LayoutsExperiment::planned(const Run& run) const {
   record.put(kSeed, run.platform.seed);
   std::vector<std::string> notes = setup_->notes;
   if (plan.bound < plan.time()) { notes.push_back(gap_text(plan)); }
+  if (ranks() > MeshPrices::kExactDevices) {
+    notes.emplace_back("collectives are simulated at sizes of 1, 4, 16, ... KiB, and interpolated between them");
+  }
   if (steps.left_out()) {
     notes.push_back(
         fmt::format("all-to-alls of over {} pairs of GPUs at a time were not considered", MeshPrices::kMostPairs));

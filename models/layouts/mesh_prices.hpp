@@ -27,6 +27,8 @@ class MeshPrices {
   /// Whether something was left out because it is too large.
   bool left_out() const { return left_out_; }
 
+  /// On larger meshes collectives are simulated at sizes of 1, 4, 16, ... KiB, and interpolated linearly between them.
+  static constexpr std::uint32_t kExactDevices = 1024;
   static constexpr std::uint64_t kMostPairs = 4'000'000;  ///< of devices that send to each other in one step
 
  private:
@@ -37,6 +39,7 @@ class MeshPrices {
   };
   const OfNode& of_node(const MeshAxes& axes);
   std::uint32_t communicator(const MeshAxes& axes);
+  Time simulated(const LayoutStep& step, Bytes size);
   std::optional<Time> permutation(const LayoutStep& step, Bytes size);
 
   CollectiveTimer& timer_;

@@ -51,6 +51,19 @@ TEST_CASE("a perceptron that is sharded by its inner side takes one all-reduce, 
   CHECK(row["bound_ms"] == row["time_ms"]);
 }
 
+TEST_CASE("a mesh may span nodes, whichever of its axes is within them") {
+  const Folder folder;
+  for (const char* mesh : {R"([{"axis": "data", "size": 2}, {"axis": "tensor", "size": 8}])",
+                           R"([{"axis": "tensor", "size": 8}, {"axis": "data", "size": 2}])"}) {
+    const nlohmann::json row =
+        result_of(folder, fmt::format(R"({{"cluster": {{"node": "DGX-H100", "nodes": 2, "fabric": {{"kind": "fat_tree",
+                                "switch": "QM9700"}}}}, "layouts": {{"mesh": {}, "training": true, {}, {}, {}}}}})",
+                                      mesh, kInputs, kBlocks, kGiven));
+    CHECK(row["gpus"] == 16);
+    CHECK(row["collectives"] > 0);
+  }
+}
+
 TEST_CASE("every key of layouts has an effect") {
   const Folder folder;
   const auto figure = [&](const std::string& keys, const char* key) {
