@@ -30,6 +30,7 @@ COMMANDS = [
     ["run", "scenarios/training/parameter_server.json", "--case", "one server", "--set", "/seeds=2"],
     ["run", "scenarios/circuits.json"],
     ["run", "scenarios/replay.json"],
+    ["run", "scenarios/layouts/megatron_layer.json"],
     ["run", "scenarios/jobs/llama3_interruptions.json", "--set", "/seeds=2"],
     ["run", "scenarios/jobs/coordl_caches.json", "--case", "MinIO"],
     ["run", "scenarios/training/llama3_405b.json", "--case", "16384 GPUs", "--set", COSTS],

@@ -6,12 +6,14 @@
 #include "models/experiments/circuits.hpp"
 #include "models/experiments/collective.hpp"
 #include "models/experiments/expert_exchange.hpp"
+#include "models/experiments/layouts.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/parameter_server.hpp"
 #include "models/experiments/scenario/circuits_section.hpp"
 #include "models/experiments/scenario/collective_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/scenario/expert_exchange_section.hpp"
+#include "models/experiments/scenario/layouts_section.hpp"
 #include "models/experiments/scenario/serving_section.hpp"
 #include "models/experiments/scenario/training_section.hpp"
 #include "models/experiments/scenario/workload_section.hpp"
@@ -44,6 +46,8 @@ std::span<const ExperimentKind> experiment_kinds() {
                      &serving_reader, &ServingExperiment::figures},
       ExperimentKind{"circuits", "What is simulated in place of a collective: one over optical circuit switches",
                      &circuits_reader, &CircuitsExperiment::figures},
+      ExperimentKind{"layouts", "What is simulated in place of a collective: operators on tensors over a mesh of GPUs",
+                     &layouts_reader, &LayoutsExperiment::figures},
   };
   return kKinds;
 }
