@@ -31,13 +31,6 @@ class GroupMap {
   std::map<const EndpointGroups*, Groups> known_;
 };
 
-Workload on_endpoints(Workload workload, const std::vector<std::uint32_t>& endpoints) {
-  GroupMap map(endpoints);
-  for (Workload::Communicator& each : workload.communicators) { each.groups = map.of(each.groups); }
-  for (Workload::Channel& each : workload.channels) { each.pairs = map.of(each.pairs); }
-  return workload;
-}
-
 /// How long each link is busy in a step.
 std::map<std::uint32_t, double> link_seconds(const std::vector<CallTime>& calls,
                                              const std::vector<CallEstimate>& estimates) {
@@ -51,6 +44,13 @@ std::map<std::uint32_t, double> link_seconds(const std::vector<CallTime>& calls,
 }
 
 }  // namespace
+
+Workload on_endpoints(Workload workload, const std::vector<std::uint32_t>& endpoints) {
+  GroupMap map(endpoints);
+  for (Workload::Communicator& each : workload.communicators) { each.groups = map.of(each.groups); }
+  for (Workload::Channel& each : workload.channels) { each.pairs = map.of(each.pairs); }
+  return workload;
+}
 
 PlacedWorkload::PlacedWorkload(const Workload& workload, const std::vector<std::uint32_t>& endpoints,
                                double interference, CollectiveTimer& timer, std::stop_token stop)
@@ -92,10 +92,9 @@ RepeatedStep PlacedWorkload::beside_others(std::span<const std::uint32_t> links)
   return {.step = &found->second, .estimates = &estimates_, .most = &most_};
 }
 
-std::map<std::uint32_t, std::vector<PlacedWorkload::Use>> PlacedWorkload::uses_of(
-    std::span<const std::uint32_t> links) {
+std::map<std::uint32_t, std::vector<LinkArc>> PlacedWorkload::arcs(std::span<const std::uint32_t> links) {
   need_records();
-  std::map<std::uint32_t, std::vector<Use>> all;
+  std::map<std::uint32_t, std::vector<LinkArc>> all;
   std::set<std::uint32_t> seen;  // transfers, which several workers take part in
   for (std::uint32_t worker = 0; worker < records_.size(); ++worker) {
     for (std::size_t number = 0; number < records_[worker].size(); ++number) {

@@ -9,8 +9,12 @@
 #include "models/workload/accounts.hpp"
 #include "models/workload/collective_timer.hpp"
 #include "models/workload/side_by_side.hpp"
+#include "models/workload/time_shifts.hpp"
 
 namespace athanor {
+
+/// A workload of ranks on the endpoints that have these ranks.
+Workload on_endpoints(Workload workload, const std::vector<std::uint32_t>& endpoints);
 
 /// A workload on some endpoints of a cluster: what its calls take there, and of which links.
 class PlacedWorkload {
@@ -29,13 +33,8 @@ class PlacedWorkload {
   /// It again and again beside others, whose calls may meet its own on these links, in ascending order. Borrows from
   /// this.
   RepeatedStep beside_others(std::span<const std::uint32_t> links);
-  /// What it takes of a link while it runs alone, one stretch for each transfer.
-  struct Use {
-    TimeStretch when;
-    double share = 0;  ///< of the link's rate
-  };
-  /// Of each of these links, in ascending order; none of those that it does not use.
-  std::map<std::uint32_t, std::vector<Use>> uses_of(std::span<const std::uint32_t> links);
+  /// What it takes of each of these links, in ascending order, while it runs alone; none of those that it does not use.
+  std::map<std::uint32_t, std::vector<LinkArc>> arcs(std::span<const std::uint32_t> links);
   /// Who is met for the first time after this costs another run of it.
   void forget_records() { records_ = {}; }
   /// For how many seconds it uses each link, in ascending order of links: how long the link's part of what is sent

@@ -13,6 +13,7 @@
 #include "models/experiments/scenario/workload_section.hpp"
 #include "models/experiments/serving.hpp"
 #include "models/experiments/shared_cluster.hpp"
+#include "models/experiments/side_by_side.hpp"
 #include "models/experiments/trace.hpp"
 #include "models/experiments/traffic.hpp"
 #include "models/experiments/training.hpp"
@@ -35,6 +36,10 @@ std::span<const ExperimentKind> experiment_kinds() {
                      &workload_reader, &SharedClusterExperiment::figures},
       ExperimentKind{"serving", "What is simulated in place of a collective: a model that answers requests",
                      &serving_reader, &ServingExperiment::figures},
+      ExperimentKind{
+          "side_by_side",
+          "What is simulated in place of a collective: jobs that repeat their steps on one fabric, and traffic",
+          &side_by_side_reader, &SideBySideExperiment::figures},
   };
   return kKinds;
 }
