@@ -84,7 +84,7 @@ void PlacedWorkload::need_records() {
 }
 
 RepeatedStep PlacedWorkload::beside_others(std::span<const std::uint32_t> links) {
-  const auto [found, fresh] = contested_.try_emplace(uses(estimates_, links));
+  const auto [found, fresh] = contested_.try_emplace(with_contenders(estimates_, most_, uses(estimates_, links)));
   if (fresh) {
     need_records();
     found->second = contested_step(workload_, estimates_, records_, found->first);

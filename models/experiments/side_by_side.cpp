@@ -28,8 +28,9 @@ constexpr Column kFirst{"first_step_s", "first", "(ms)", 10, Format::millisecond
 constexpr Column kLast{"last_step_s", "last", "(ms)", 10, Format::milliseconds};     ///< the last step that counts
 constexpr Column kSlowdown{"slowdown", "slowdown", "", 8,
                            Format::two_decimals};  ///< how many times as long steps take on average as alone
-constexpr Column kOverlap{"overlapped", "overlap", "(%)", 8,
-                          Format::percent};  ///< share of `sending_s` in which others on the same links sent, too
+constexpr Column kOverlap{
+    "overlapped", "overlap", "(%)", 8,
+    Format::percent};  ///< share of `sending_s` in which other jobs or messages on the same links were sending, too
 constexpr Column kStart{"start_s", "start", "(ms)", 10, Format::milliseconds};  ///< when its first step begins
 constexpr Column kPriority{"priority", "priority", "", 8, Format::count};       ///< who has more gets links first
 constexpr Column kStepTimes{"step_times_s"};                                    ///< each step
@@ -228,7 +229,8 @@ std::vector<std::pair<std::string, std::string>> SideBySideExperiment::descripti
 }
 
 std::string SideBySideExperiment::participants() const {
-  return fmt::format("{} jobs on {} GPUs, {} steps", jobs(), ranks(), setup_.steps);
+  return fmt::format("{} on {} GPUs, {} steps", jobs() == 1 ? "1 job" : fmt::format("{} jobs", jobs()), ranks(),
+                     setup_.steps);
 }
 
 std::string SideBySideExperiment::footer(const std::vector<Record>& /*records*/) const { return ""; }

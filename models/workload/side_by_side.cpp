@@ -336,4 +336,26 @@ std::vector<bool> uses(const WorkloadEstimates& estimates, std::span<const std::
   return all;
 }
 
+std::vector<bool> with_contenders(const WorkloadEstimates& estimates, const std::vector<std::uint32_t>& most,
+                                  std::vector<bool> contested) {
+  std::map<std::uint32_t, double> demand;
+  for (const LinkDemand& each : link_demand(estimates, most)) { demand[each.link] = each.share; }
+  std::map<std::uint32_t, std::uint32_t> first;  // estimate of each link that may be short
+  DisjointGroups together(contested.size());
+  for (std::uint32_t each = 0; each < contested.size(); ++each) {
+    for (const LinkShare& part : estimates.estimates[each]->transfer_shares()) {
+      if (part.share <= 0 || demand[part.link] <= kFull) { continue; }
+      together.join(each, first.try_emplace(part.link, each).first->second);
+    }
+  }
+  std::vector<bool> groups(contested.size());
+  for (std::uint32_t each = 0; each < contested.size(); ++each) {
+    if (contested[each]) { groups[together.of(each)] = true; }
+  }
+  for (std::uint32_t each = 0; each < contested.size(); ++each) {
+    contested[each] = groups[together.of(each)] || contested[each];
+  }
+  return contested;
+}
+
 }  // namespace athanor

