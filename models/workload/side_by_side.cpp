@@ -12,22 +12,33 @@ namespace {
 
 std::uint32_t count(const auto& list) { return static_cast<std::uint32_t>(list.size()); }
 
-/// When each step was done again and again, until all have been done often enough.
+/// When each step was done again and again, until all that count have been done often enough.
 class Repetitions {
  public:
-  Repetitions(std::size_t steps, std::uint32_t wanted) : wanted_(wanted), ends_(steps), left_(steps) {}
+  /// `wanted`: of those that do not say themselves after how many they end.
+  Repetitions(std::span<const RepeatedStep* const> steps, std::uint32_t wanted) : ends_(steps.size()) {
+    for (const RepeatedStep* step : steps) {
+      steps_.push_back({step->repetitions > 0 ? step->repetitions : wanted, step->repetitions > 0, step->counts});
+      if (step->counts) { ++left_; }
+    }
+  }
 
   /// A step has been done: is it done again?
   bool done(std::uint32_t step, Time now) {
     if (left_ == 0) { return false; }  // not all of them were beside it
+    const Wanted& wanted = steps_[step];
     std::vector<Time>& ends = ends_[step];
     ends.push_back(now);
-    if (ends.size() == std::size_t{wanted_} + 1) { --left_; }
-    return left_ > 0;
+    const bool enough = ends.size() == wanted.times;
+    if (enough && wanted.counts) { --left_; }
+    return left_ > 0 && !(enough && wanted.ends);
   }
 
   bool each_was_done() const {
-    return std::none_of(ends_.begin(), ends_.end(), [](const std::vector<Time>& ends) { return ends.empty(); });
+    for (std::size_t step = 0; step < ends_.size(); ++step) {
+      if (steps_[step].counts && ends_[step].empty()) { return false; }
+    }
+    return true;
   }
   bool are_enough() const { return left_ == 0; }
 
@@ -35,11 +46,18 @@ class Repetitions {
     const std::vector<Time>& ends = ends_[step];
     return (ends.back() - ends.front()) / static_cast<std::int64_t>(ends.size() - 1);
   }
+  std::vector<Time> take_ends(std::uint32_t step) { return std::move(ends_[step]); }
 
  private:
-  std::uint32_t wanted_;
+  struct Wanted {
+    std::size_t times = 1;
+    bool ends = false;  ///< when it has been done so often
+    bool counts = true;
+  };
+
+  std::vector<Wanted> steps_;
   std::vector<std::vector<Time>> ends_;
-  std::size_t left_;  ///< steps that have not been done often enough
+  std::size_t left_ = 0;  ///< steps that count and have not been done often enough
 };
 
 constexpr double kFull = 1 + 1e-6;  // as of CallShares
@@ -81,7 +99,9 @@ class StepsSideBySide::Run final : public Actor, public Transfers::Listener {
   Run(const StepsSideBySide& all, std::span<const Time> begins, std::uint32_t repetitions, const std::stop_token& stop)
       : steps_(all.steps_),
         waits_(steps_.size()),
-        repetitions_(steps_.size(), repetitions),
+        repetitions_(given(all), repetitions),
+        stories_(steps_.size()),
+        under_way_(steps_.size()),
         simulator_(stop),
         self_(simulator_.add(*this)),
         transfers_(simulator_, all.works_, all.shares_, *this),
@@ -99,11 +119,18 @@ class StepsSideBySide::Run final : public Actor, public Transfers::Listener {
     simulator_.run();
     Outcome outcome;
     for (std::uint32_t step = 0; step < steps_.size(); ++step) { outcome.periods.push_back(repetitions_.period(step)); }
-    const double span = static_cast<double>((until_.when - from_.when).count());
-    for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
-      outcome.streams.push_back((until_.done[stream] - from_.done[stream]) / span);
-    }
+    outcome.streams = shares_of_streams();
     return outcome;
+  }
+
+  Story story() {
+    from_.done.assign(streams_.size(), 0);
+    simulator_.run();
+    Story story{std::move(stories_), shares_of_streams(), simulator_.events()};
+    for (std::uint32_t step = 0; step < steps_.size(); ++step) {
+      story.steps[step].ends = repetitions_.take_ends(step);
+    }
+    return story;
   }
 
   void on_event(std::uint64_t what) override {
@@ -112,13 +139,17 @@ class StepsSideBySide::Run final : public Actor, public Transfers::Listener {
     if (transfer == kStream) { return stream(step); }
     if (transfer == kBegin) { return begin(step); }
     const Step& own = steps_[step];
-    if (transfer == own.step->transfers.size()) { return end(step); }
+    if (transfer == own.given.step->transfers.size()) { return end(step); }
+    if (under_way_[step]++ == 0) { stories_[step].sending.push_back({simulator_.now(), {}}); }
     start(own.works[transfer], step, transfer);
   }
 
   void transferred(std::uint32_t number) override {
     const auto [step, transfer] = running_[number];
-    if (transfer != kStream) { return release(step, steps_[step].step->transfers[transfer].successors); }
+    if (transfer != kStream) {
+      if (--under_way_[step] == 0) { stories_[step].sending.back().end = simulator_.now(); }
+      return release(step, steps_[step].given.step->transfers[transfer].successors);
+    }
     ++streams_[step].transfers;
     if (!repetitions_.are_enough()) { stream(step); }
   }
@@ -159,7 +190,7 @@ class StepsSideBySide::Run final : public Actor, public Transfers::Listener {
   }
 
   void begin(std::uint32_t step) {
-    const ContestedStep& own = *steps_[step].step;
+    const ContestedStep& own = *steps_[step].given.step;
     waits_[step].clear();
     for (const ContestedStep::Transfer& each : own.transfers) { waits_[step].push_back({each.waits_for, {}}); }
     waits_[step].push_back({own.end_waits_for, {}});
@@ -177,15 +208,35 @@ class StepsSideBySide::Run final : public Actor, public Transfers::Listener {
 
   void end(std::uint32_t step) {
     const bool were_enough = repetitions_.are_enough();
-    const bool again = repetitions_.done(step, simulator_.now());
+    const Time behind = steps_[step].given.behind;
+    const bool again = repetitions_.done(step, simulator_.now() + behind);
     if (!streams_.empty() && from_.done.empty() && repetitions_.each_was_done()) { from_ = read_streams(); }
     if (!were_enough && repetitions_.are_enough()) { until_ = read_streams(); }
-    if (again) { begin(step); }
+    if (!again) { return; }
+    if (behind == Time::zero()) { return begin(step); }
+    simulator_.at(simulator_.now() + behind, self_, std::uint64_t{step} << 32U | kBegin);
+  }
+
+  static std::vector<const RepeatedStep*> given(const StepsSideBySide& all) {
+    std::vector<const RepeatedStep*> steps;
+    for (const Step& each : all.steps_) { steps.push_back(&each.given); }
+    return steps;
+  }
+
+  std::vector<double> shares_of_streams() const {
+    std::vector<double> shares;
+    const double span = static_cast<double>((until_.when - from_.when).count());
+    for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+      shares.push_back((until_.done[stream] - from_.done[stream]) / span);
+    }
+    return shares;
   }
 
   const std::vector<Step>& steps_;
   std::vector<std::vector<Waits>> waits_;  ///< by step: by transfer, and of the end
   Repetitions repetitions_;
+  std::vector<StepStory> stories_;        ///< by step
+  std::vector<std::uint32_t> under_way_;  ///< by step: transfers
   Simulator simulator_;
   ActorId self_;
   Transfers transfers_;
@@ -207,8 +258,8 @@ StepsSideBySide::StepsSideBySide(std::span<const RepeatedStep> steps, std::span<
     all.priorities.push_back(0);
   }
   for (std::size_t number = 0; number < steps.size(); ++number) {
-    Step& own = steps_.emplace_back(Step{steps[number].step, {}});
-    for (const auto& each : own.step->transfers) { own.works.push_back(all.numbers[number][each.estimate]); }
+    Step& own = steps_.emplace_back(Step{steps[number], {}});
+    for (const auto& each : own.given.step->transfers) { own.works.push_back(all.numbers[number][each.estimate]); }
   }
   shares_ = CallShares(all.shares, all.most, all.priorities);
   works_ = std::move(all.works);
@@ -218,7 +269,14 @@ StepsSideBySide::Outcome StepsSideBySide::run(std::span<const Time> begins, std:
                                               const std::stop_token& stop) const {
   require(repetitions > 0, "a mean of no repetitions");
   require(begins.size() == steps_.size(), "{} beginnings of {} steps", begins.size(), steps_.size());
-  return Run(*this, begins, repetitions, stop).run();
+  return Run(*this, begins, repetitions + 1, stop).run();  // the first one is not of the mean
+}
+
+StepsSideBySide::Story StepsSideBySide::story(std::span<const Time> begins, std::uint32_t repetitions,
+                                              const std::stop_token& stop) const {
+  require(repetitions > 0, "a story of no repetitions");
+  require(begins.size() == steps_.size(), "{} beginnings of {} steps", begins.size(), steps_.size());
+  return Run(*this, begins, repetitions, stop).story();
 }
 
 std::vector<LinkDemand> link_demand(const WorkloadEstimates& estimates, const std::vector<std::uint32_t>& most) {
@@ -276,6 +334,28 @@ std::vector<bool> uses(const WorkloadEstimates& estimates, std::span<const std::
     }));
   }
   return all;
+}
+
+std::vector<bool> with_contenders(const WorkloadEstimates& estimates, const std::vector<std::uint32_t>& most,
+                                  std::vector<bool> contested) {
+  std::map<std::uint32_t, double> demand;
+  for (const LinkDemand& each : link_demand(estimates, most)) { demand[each.link] = each.share; }
+  std::map<std::uint32_t, std::uint32_t> first;  // estimate of each link that may be short
+  DisjointGroups together(contested.size());
+  for (std::uint32_t each = 0; each < contested.size(); ++each) {
+    for (const LinkShare& part : estimates.estimates[each]->transfer_shares()) {
+      if (part.share <= 0 || demand[part.link] <= kFull) { continue; }
+      together.join(each, first.try_emplace(part.link, each).first->second);
+    }
+  }
+  std::vector<bool> groups(contested.size());
+  for (std::uint32_t each = 0; each < contested.size(); ++each) {
+    if (contested[each]) { groups[together.of(each)] = true; }
+  }
+  for (std::uint32_t each = 0; each < contested.size(); ++each) {
+    contested[each] = groups[together.of(each)] || contested[each];
+  }
+  return contested;
 }
 
 }  // namespace athanor

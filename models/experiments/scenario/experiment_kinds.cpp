@@ -19,6 +19,7 @@
 #include "models/experiments/scenario/workload_section.hpp"
 #include "models/experiments/serving.hpp"
 #include "models/experiments/shared_cluster.hpp"
+#include "models/experiments/side_by_side.hpp"
 #include "models/experiments/trace.hpp"
 #include "models/experiments/traffic.hpp"
 #include "models/experiments/training.hpp"
@@ -48,6 +49,10 @@ std::span<const ExperimentKind> experiment_kinds() {
                      &circuits_reader, &CircuitsExperiment::figures},
       ExperimentKind{"layouts", "What is simulated in place of a collective: operators on tensors over a mesh of GPUs",
                      &layouts_reader, &LayoutsExperiment::figures},
+      ExperimentKind{
+          "side_by_side",
+          "What is simulated in place of a collective: jobs that repeat their steps on one fabric, and traffic",
+          &side_by_side_reader, &SideBySideExperiment::figures},
   };
   return kKinds;
 }

@@ -148,26 +148,63 @@ std::string_view name(Pattern pattern) {
   return "";
 }
 
+namespace {
+
+void read_endpoints(Fields& fields, TrafficConfig& traffic) {
+  fields.optional("endpoints", traffic.endpoints, "How many take part, from endpoint 0 on; absent: every GPU or host",
+                  {1});
+  fields.optional("connections", traffic.connections, "Of each pair, side by side; each carries a message",
+                  {1, 65'536});
+}
+
+void note_places(Fields& fields, TrafficConfig& traffic) {
+  for (const char* key : {"", "endpoints", "receiver", "senders", "by", "pattern"}) {
+    traffic.places[key] = fields.place(key);
+  }
+}
+
+/// Streams have no sizes.
+void check_streams(Fields& fields, const TrafficConfig& traffic) {
+  constexpr const char* kWhy = "what has a \"rate\" never ends, so that nothing has a size or a start";
+  bool sized = traffic.pattern == Pattern::htsim;
+  for (const TrafficConfig::Pair& pair : traffic.pairs) { sized = sized || pair.size || pair.start > Time::zero(); }
+  if (fields.has("sizes")) { fields.problem("sizes", "conflict", kWhy, R"(leave out "sizes" or "rate")"); }
+  if (sized) { fields.problem("rate", "conflict", kWhy, "leave it out, or the sizes and starts of messages"); }
+}
+
+}  // namespace
+
 void visit(Fields& fields, const FileReader& files, Problems& problems, TrafficConfig& traffic) {
   read_pattern(fields, files, problems, traffic);
   fields.optional_value("sizes",
                         "Of a message: \"1MiB\", \"1KiB..1MiB\", a list; required where nothing else says them",
                         [&](FieldValue& value) { read_sizes(value, traffic.sizes); });
-  fields.optional("endpoints", traffic.endpoints, "How many take part, from endpoint 0 on; absent: every GPU or host",
-                  {1});
-  fields.optional("connections", traffic.connections, "Of each pair, side by side; each carries a message",
-                  {1, 65'536});
+  read_endpoints(fields, traffic);
   fields.optional("rounds", traffic.rounds, "Each begins when all of the one before has been delivered",
                   {1, 1'000'000});
   fields.optional("start", traffic.start, "Of every message, after the launch or the round before");
   fields.optional_object("window", traffic.window,
                          "Connections repeat their message, and rates are measured in this time", visit_window);
-  for (const char* key : {"", "endpoints", "receiver", "senders", "by", "pattern"}) {
-    traffic.places[key] = fields.place(key);
-  }
+  note_places(fields, traffic);
   if (!fields.ok()) { return; }
   check_sizes(fields, traffic);
   check_repetition(fields, traffic);
+}
+
+void visit_background(Fields& fields, const FileReader& files, Problems& problems, TrafficConfig& traffic,
+                      bool streams) {
+  read_pattern(fields, files, problems, traffic);
+  std::optional<Bytes> size;
+  fields.optional("sizes", size, "Of a message; required where nothing else says them", {Bytes{1}});
+  if (size) { traffic.sizes = {*size}; }
+  read_endpoints(fields, traffic);
+  note_places(fields, traffic);
+  if (!fields.ok()) { return; }
+  if (streams) {
+    check_streams(fields, traffic);
+  } else {
+    check_sizes(fields, traffic);
+  }
 }
 
 namespace {

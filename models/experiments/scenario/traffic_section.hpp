@@ -64,6 +64,11 @@ std::string_view name(TrafficConfig::Pattern pattern);
 /// `files` reads what the section names, and `problems` takes what is wrong with the files that it names.
 void visit(Fields& fields, const FileReader& files, Problems& problems, TrafficConfig& traffic);
 
+/// What is sent beside jobs, again and again: one size of messages, no rounds and no window. `streams`: it never ends,
+/// and has no sizes.
+void visit_background(Fields& fields, const FileReader& files, Problems& problems, TrafficConfig& traffic,
+                      bool streams);
+
 /// Finds the endpoints that the text names and adds what does not fit the cluster to `problems`.
 void resolve(TrafficConfig& traffic, const Cluster& cluster, Problems& problems);
 

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/workload/link_order.hpp"
 #include "models/workload/workload_runner.hpp"
 #include "sim/random.hpp"
 #include "tests/models/workload/small_workload.hpp"
@@ -35,6 +36,11 @@ class Trainings {
   std::vector<Time> periods(std::uint32_t repetitions = 5) {
     return StepsSideBySide(steps_).periods(begins_, repetitions, {});
   }
+
+  StepsSideBySide::Story story(std::uint32_t repetitions) {
+    return StepsSideBySide(steps_).story(begins_, repetitions, {});
+  }
+  RepeatedStep& step(std::size_t number) { return steps_[number]; }
 
   /// Beside streams that take these shares of the link.
   StepsSideBySide::Outcome beside(const std::vector<double>& streams) {
@@ -194,4 +200,100 @@ TEST_CASE("workloads belong together where links may be short for them, also by 
   const LinkGroups groups = groups_by_links(all);
   CHECK(groups.of == std::vector<std::uint32_t>{0, 1, 0, 0});
   CHECK(groups.links == std::vector<std::uint32_t>{2, 3});
+}
+
+namespace {
+
+/// What each repetition took.
+std::vector<Time> times_of(const StepStory& story, Time begin = {}) {
+  std::vector<Time> times;
+  for (const Time end : story.ends) {
+    times.push_back(end - begin);
+    begin = end;
+  }
+  return times;
+}
+
+}  // namespace
+
+TEST_CASE("equal steps in phase share the link for ever, and those that begin a call later never meet") {
+  // c + 2 m in phase; c + m shifted by m, as long as c >= m.
+  Trainings together;
+  together.add(10_us, 4000_B, Time::zero());
+  together.add(10_us, 4000_B, Time::zero());
+  for (const StepStory& each : together.story(6).steps) {
+    CHECK(times_of(each) == std::vector<Time>(6, 18_us));
+    REQUIRE(each.sending.size() >= 6);
+    CHECK(each.sending[0].begin == 10_us);
+    CHECK(each.sending[0].end == 18_us);
+  }
+  Trainings apart;
+  apart.add(10_us, 4000_B, Time::zero());
+  apart.add(10_us, 4000_B, 4_us);
+  const StepsSideBySide::Story story = apart.story(6);
+  CHECK(times_of(story.steps[0]) == std::vector<Time>(6, 14_us));
+  CHECK(times_of(story.steps[1], 4_us) == std::vector<Time>(6, 14_us));
+}
+
+TEST_CASE("steps of unequal length drift until they meet again in the phase in which they began") {
+  // A computes 2 and sends 2, B computes 4 and sends 2. A sends in 2..4 and 6..8, B in 4..6; both are ready at 10, have
+  // halves until 14, and begin together as they did at 0: A takes 4, 4, 6 and B 6, 8, again and again.
+  Trainings trainings;
+  trainings.add(2_us, 2000_B, Time::zero());
+  trainings.add(4_us, 2000_B, Time::zero());
+  const StepsSideBySide::Story story = trainings.story(6);
+  std::vector<Time> of_a = times_of(story.steps[0]);
+  of_a.resize(6);
+  CHECK(of_a == std::vector<Time>{4_us, 4_us, 6_us, 4_us, 4_us, 6_us});
+  CHECK(times_of(story.steps[1]) == std::vector<Time>{6_us, 8_us, 6_us, 8_us, 6_us, 8_us});
+}
+
+TEST_CASE("with priorities two equal jobs lock after one step, and the lower one waits no more") {
+  // The lower one's first call waits for the higher one's: c + 2 m. From then on it is ready when the other has ended.
+  Trainings trainings;
+  trainings.add(10_us, 4000_B, Time::zero(), 1);
+  trainings.add(10_us, 4000_B, Time::zero());
+  const StepsSideBySide::Story story = trainings.story(5);
+  CHECK(times_of(story.steps[0]) == std::vector<Time>(5, 14_us));
+  CHECK(times_of(story.steps[1]) == std::vector<Time>{18_us, 14_us, 14_us, 14_us, 14_us});
+}
+
+TEST_CASE("a lower job that sends for longer than the higher one computes takes that many of its steps") {
+  // In each step of c + m the higher one leaves the link for c: a call of m needs ceil(m / c) of these.
+  for (const std::int64_t parts : {1, 2, 3, 5}) {
+    Trainings trainings;
+    trainings.add(2_us, Bytes{2000 * parts}, Time::zero(), 1);
+    trainings.add(2_us, Bytes{2000 * parts}, Time::zero());
+    const StepsSideBySide::Story story = trainings.story(4);
+    const std::vector<Time> lower = times_of(story.steps[1]);
+    const Time step = 2_us * (1 + parts);
+    for (std::size_t i = 1; i < lower.size(); ++i) { CHECK(lower[i] == step * parts); }
+  }
+}
+
+TEST_CASE("a step that ends leaves the links to others, and what waits behind each repetition is part of it") {
+  Trainings trainings;
+  trainings.add(10_us, 4000_B, Time::zero());
+  trainings.add(10_us, 4000_B, Time::zero());
+  trainings.step(0).repetitions = 2;
+  const StepsSideBySide::Story story = trainings.story(4);
+  CHECK(times_of(story.steps[0]) == std::vector<Time>{18_us, 18_us});
+  CHECK(times_of(story.steps[1]) == std::vector<Time>{18_us, 18_us, 14_us, 14_us});
+  Trainings waits;
+  waits.add(10_us, 4000_B, Time::zero());
+  waits.step(0).behind = 3_us;
+  CHECK(times_of(waits.story(3).steps[0]) == std::vector<Time>(3, 17_us));
+}
+
+TEST_CASE("Crux's correction of the shorter of two jobs of one intensity is 1.5, as published") {
+  // SIGCOMM 2024, section 4.2, example 1: both compute as long as they send, 2 s and 1 s. In 12 s the longer one sends 6
+  // or 4 s, the shorter one 3 or 6: it gains 3 where the other one gains 2.
+  Trainings trainings;
+  trainings.add(2_us, 2000_B, Time::zero());
+  trainings.add(1_us, 1000_B, Time::zero());
+  const std::vector<OrderedJob> jobs{{trainings.step(0), 1, 2, {0}, 2e-6}, {trainings.step(1), 1, 1, {0}, 1e-6}};
+  const std::vector<double> corrections = crux_corrections(jobs, {});
+  CHECK(corrections[0] == 1);
+  CHECK(corrections[1] == doctest::Approx(1.5).epsilon(0.03));
+  CHECK(crux_classes(jobs, 8, {}) == std::vector<std::uint32_t>{6, 7});
 }
