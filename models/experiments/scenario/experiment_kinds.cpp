@@ -6,8 +6,10 @@
 #include "models/experiments/collective.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/parameter_server.hpp"
+#include "models/experiments/recommender.hpp"
 #include "models/experiments/scenario/collective_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
+#include "models/experiments/scenario/recommender_section.hpp"
 #include "models/experiments/scenario/serving_section.hpp"
 #include "models/experiments/scenario/training_section.hpp"
 #include "models/experiments/scenario/workload_section.hpp"
@@ -35,6 +37,9 @@ std::span<const ExperimentKind> experiment_kinds() {
                      &workload_reader, &SharedClusterExperiment::figures},
       ExperimentKind{"serving", "What is simulated in place of a collective: a model that answers requests",
                      &serving_reader, &ServingExperiment::figures},
+      ExperimentKind{"recommender",
+                     "What is simulated in place of a collective: a step of training with embedding tables",
+                     &recommender_reader, &RecommenderExperiment::figures},
   };
   return kKinds;
 }
