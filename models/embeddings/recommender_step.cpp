@@ -43,6 +43,7 @@ class StepCalls {
     const EmbeddingTraffic traffic(setup.model.tables, setup.shards, grid_, setup.numbers);
     const EmbeddingNumbers& numbers = setup.numbers;
     indices = exchange(traffic.indices());
+    if (indices) { indices->communicator = communicator("indices", Parallelism::embedding, 0, grid_.ranks); }
     pooled = exchange(traffic.pooled());
     pooled_gradients = exchange(traffic.pooled_gradients());
     scatter_rows = on_all(CollectiveKind::reduce_scatter, traffic.row_wise_elements(), numbers.pooled);
@@ -287,7 +288,9 @@ std::vector<EmbeddingTimes> embedding_times(const RecommenderSetup& setup) {
   return times;
 }
 
-RecommenderStep step_of(const RecommenderSetup& setup) {
+RecommenderStep step_of(const RecommenderSetup& described) {
+  RecommenderSetup setup = described;
+  setup.compute.waves = 0;
   RecommenderStep step;
   step.workload.workers.resize(setup.grid.ranks);
   const StepCalls calls(setup, step);

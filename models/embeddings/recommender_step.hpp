@@ -55,7 +55,8 @@ struct RecommenderStep {
 /// A step of all ranks, each a worker: input exchange, look-ups, exchange of pooled vectors beside the bottom MLP,
 /// interaction and top MLP, both back, exchange of gradients beside the bottom MLP's backward, updates of rows; dense
 /// gradients are reduced beside, those of the top MLP as soon as they are there (Naumov et al., DLRM, section 4;
-/// Mudigere et al., arXiv 2104.05158, section 4).
+/// Mudigere et al., arXiv 2104.05158, section 4). Products fill the GPU, whatever the profile says of the last wave:
+/// gradients of small matrices sum over the batch, which libraries divide.
 RecommenderStep step_of(const RecommenderSetup& setup);
 
 /// What calls of a step take alone, and what holds those of uneven exchanges. `timer`: of these settings.

@@ -229,8 +229,8 @@ std::vector<IdleKeys> RecommenderExperiment::idle_keys(const Platform& platform)
   std::vector<IdleKeys> idle = WorkloadExperiment::idle_keys(platform);
   idle.push_back(
       {{"/recommender/compute/attention", "/recommender/compute/attention_by_shape", "/recommender/compute/launch",
-        "/recommender/compute/pass_overhead", "/recommender/compute/straggler_growth", "/recommender/compute/gemm/fp8",
-        "/recommender/compute/gemm/fp4"},
+        "/recommender/compute/pass_overhead", "/recommender/compute/straggler_growth",
+        "/recommender/compute/gemm/waves", "/recommender/compute/gemm/fp8", "/recommender/compute/gemm/fp4"},
        "it is of training transformers and layers",
        "leave it out; what each kernel takes besides is \"overhead\""});
   const RecommenderSetup& setup = recommender_->setup;
