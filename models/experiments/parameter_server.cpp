@@ -74,6 +74,16 @@ constexpr Column kGradients{"gradients"};  ///< that were made
 constexpr Column kDropped{"dropped", "dropped", "", 8, Format::count};  ///< gradients that came too late
 constexpr Column kServerBusy{"server_busy", "server", "(%)", 7,
                              Format::percent};  ///< of the busiest server, the share of the time
+constexpr Column kOutage{.key = "outage_us",
+                         .head = "outage",
+                         .unit = "(us)",
+                         .width = 10,
+                         .shown = {.in_sweeps = true,
+                                   .in_reports = Shown::Report::figure,
+                                   .axis = "Outage"}};  ///< with
+                                                        ///< a `failure`: from it to the next update of its shard
+constexpr Column kResent{"resent", "resent", "", 7, Format::count};  ///< with a `failure`: gradients of the shard that
+                                                                     ///< workers sent again
 constexpr Column kUpdatesP5{.key = "updates_per_s_p5",
                             .head = "updates p5",
                             .unit = "(1/s)",
@@ -116,6 +126,9 @@ void put_result(const ParameterServerResult& result, Record& record) {
   record.put(kGradients, result.gradients);
   record.put(kDropped, result.dropped);
   record.put(kServerBusy, result.server_busy);
+  if (!result.outage) { return; }
+  record.put(kOutage, microseconds(*result.outage));
+  record.put(kResent, result.resent);
 }
 
 }  // namespace
@@ -137,6 +150,10 @@ std::vector<Record> ParameterServerExperiment::run(const Run& run) const {
   record.put(kSeed, platform.seed);
   put_busiest_link(result.network.loads, *platform.cluster->fabric, result.network.observed, record);
   put_packets(result.network.packets, true, record);
+  if (setup.failure && !result.outage) {
+    record.remarks.emplace_back(
+        "the failure comes after the last step, or nobody updates the shard any more: no outage");
+  }
   if (const std::string text = leeway_text(platform.network); !text.empty()) { record.remarks.push_back(text); }
   record.effort = fmt::format("{} events", result.events);
   return {record};
@@ -169,13 +186,14 @@ const RepetitionSummary* ParameterServerExperiment::repetitions() const {
 std::vector<const Column*> ParameterServerExperiment::columns(bool seeds) const {
   std::vector<const Column*> columns{&kParameters, &kUpdates,       &kGradientRate, &kIterationMean, &kIterationP95,
                                      &kWaiting,    &kStalenessMean, &kDropped,      &kServerBusy};
+  if (config_.setup.failure) { columns.insert(columns.end(), {&kOutage, &kResent}); }
   if (seeds) { columns.insert(columns.end(), {&kUpdatesP5, &kUpdatesP95}); }
   return columns;
 }
 
 std::vector<const Column*> ParameterServerExperiment::figures() {
-  return {&kUpdate,  &kParameters,    &kTrainingTime, &kUpdates,   &kIterationMean,
-          &kWaiting, &kStalenessMean, &kGradientRate, &kUpdatesP5, &kUpdatesP95};
+  return {&kUpdate,        &kParameters,   &kTrainingTime, &kUpdates,    &kIterationMean, &kWaiting,
+          &kStalenessMean, &kGradientRate, &kUpdatesP5,    &kUpdatesP95, &kOutage};
 }
 
 std::vector<std::pair<std::string, std::string>> ParameterServerExperiment::description(

@@ -30,7 +30,7 @@ def without_comments(text):
 
 def scenarios():
     return [path for path in tree.files(".json") if path.parts[0] == "scenarios"
-            and (len(path.parts) == 2 or path.parts[1] in ("topologies", "published", "serving", "layouts", "sweeps", "training",
+            and (len(path.parts) == 2 or path.parts[1] in ("topologies", "published", "recommenders", "serving", "layouts", "sweeps", "training",
                                                              "validation"))]
 
 

@@ -1,19 +1,17 @@
-#include "models/experiments/scenario/experiment_kinds.hpp"
-
-#include <algorithm>
-#include <array>
-
 #include "models/experiments/circuits.hpp"
 #include "models/experiments/collective.hpp"
 #include "models/experiments/expert_exchange.hpp"
 #include "models/experiments/layouts.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/parameter_server.hpp"
+#include "models/experiments/recommender.hpp"
 #include "models/experiments/scenario/circuits_section.hpp"
 #include "models/experiments/scenario/collective_section.hpp"
+#include "models/experiments/scenario/experiment_kinds.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/scenario/expert_exchange_section.hpp"
 #include "models/experiments/scenario/layouts_section.hpp"
+#include "models/experiments/scenario/recommender_section.hpp"
 #include "models/experiments/scenario/serving_section.hpp"
 #include "models/experiments/scenario/training_section.hpp"
 #include "models/experiments/scenario/workload_section.hpp"
@@ -53,6 +51,9 @@ std::span<const ExperimentKind> experiment_kinds() {
           "side_by_side",
           "What is simulated in place of a collective: jobs that repeat their steps on one fabric, and traffic",
           &side_by_side_reader, &SideBySideExperiment::figures},
+      ExperimentKind{"recommender",
+                     "What is simulated in place of a collective: a step of training with embedding tables",
+                     &recommender_reader, &RecommenderExperiment::figures},
   };
   return kKinds;
 }

@@ -95,6 +95,12 @@ void read_servers(Fields& fields, ParameterServerConfig& config) {
                    {"all_to_all", ParameterServerSetup::Replication::all_to_all}});
 }
 
+void visit_failure(Fields& fields, ParameterServerSetup::Failure& failure) {
+  fields.optional("shard", failure.shard, "Whose first copy fails, which workers talk to");
+  fields.required("at", failure.at, "Since the beginning");
+  fields.required("detection", failure.detection, "Until the next copy takes its place");
+}
+
 void visit_straggler(Fields& fields, ParameterServerSetup::Straggler& straggler) {
   fields.required("worker", straggler.worker, "Its number among workers");
   fields.required("factor", straggler.factor, "Of its times of computing", {{1, 1'000}, {1'000'000, 1}});
@@ -211,6 +217,14 @@ void check_numbers(const ParameterServerConfig& config, Problems& problems) {
     refuse("stragglers", "out-of-range", fmt::format("there is no worker {}", straggler.worker),
            fmt::format("they are counted from 0 to {}", workers - 1));
   }
+  if (setup.failure && setup.failure->shard >= setup.shards.size()) {
+    refuse("failure", "out-of-range", fmt::format("there is no shard {}", setup.failure->shard),
+           fmt::format("they are counted from 0 to {}", setup.shards.size() - 1));
+  }
+  if (setup.failure && setup.shards.front().size() < 2) {
+    refuse("failure", "no-replica", "there is one copy of each shard, and nobody takes over when it fails",
+           R"(write "copies": 2 or more)");
+  }
   const std::uint64_t pairs = std::uint64_t{workers} * setup.shards.size();
   const std::uint64_t steps = std::uint64_t{setup.steps} + setup.warm_up;
   if (pairs > kMostPairs || pairs * steps > kMostMessages) {
@@ -232,6 +246,7 @@ void visit(Fields& fields, ParameterServerConfig& config) {
   fields.required_value("compute", "How long a worker computes in each iteration",
                         [&](FieldValue& value) { read_compute(value, config.setup.compute); });
   fields.optional_list("stragglers", config.setup.stragglers, "Workers that always take longer", visit_straggler);
+  fields.optional_object("failure", config.setup.failure, "A server fails, and its replica takes over", visit_failure);
   fields.optional("gradient", config.setup.gradient, "Bytes of gradients for each byte of parameters",
                   {{0, 1}, {1'000, 1}});
   fields.optional_value("apply_rate", "Gradients that a server adds to its shard; absent: at once",
@@ -240,7 +255,7 @@ void visit(Fields& fields, ParameterServerConfig& config) {
   fields.optional("steps", config.setup.steps,
                   "Steps that are measured; asynchronous and stale: as many gradients of each worker, on average",
                   {1, 1'000'000});
-  for (const char* key : {"", "servers", "workers", "backup_workers", "stragglers"}) {
+  for (const char* key : {"", "servers", "workers", "backup_workers", "stragglers", "failure"}) {
     config.places[key] = fields.place(key);
   }
   for (const Bytes size : config.sizes) {
@@ -289,6 +304,7 @@ std::string describe(const ParameterServerSetup& setup) {
     text += fmt::format(" with {} backup {}", setup.backup_workers, setup.backup_workers == 1 ? "worker" : "workers");
   }
   if (setup.update == Update::stale) { text += fmt::format(" with bound {}", setup.bound); }
+  if (setup.failure) { text += fmt::format("; one of shard {} fails", setup.failure->shard); }
   return text;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -57,6 +58,17 @@ struct ParameterServerSetup {
     bool operator==(const Straggler&) const = default;
   };
 
+  /// The copy of a shard that workers talk to fails, once. What is on its way to and from it is lost, and workers that
+  /// have no answer then wait. After `detection` the next copy has taken its place: workers send again what is not yet
+  /// on that copy, which brings to the others what is. Nothing that a worker got an answer to is lost, since
+  /// answers wait for all copies (primary and backups; chain replication: van Renesse and Schneider, OSDI 2004).
+  struct Failure {
+    std::uint32_t shard = 0;  ///< of at least two copies
+    Time at = {};             ///< since the beginning
+    Time detection = {};
+    bool operator==(const Failure&) const = default;
+  };
+
   std::vector<std::uint32_t> workers;              ///< endpoints
   std::vector<std::vector<std::uint32_t>> shards;  ///< endpoints of the copies of each; workers talk to the first
   Update update = Update::synchronous;
@@ -65,6 +77,7 @@ struct ParameterServerSetup {
   Replication replication = Replication::chain;
   ComputeTime compute;
   std::vector<Straggler> stragglers;
+  std::optional<Failure> failure{};
   Bytes parameters;                         ///< of the model, split evenly among shards
   Ratio gradient{1, 1};                     ///< bytes of gradients for each byte of parameters
   Bandwidth apply_rate = Bandwidth::max();  ///< gradients that a server adds to its shard, one after the other
@@ -83,6 +96,8 @@ struct ParameterServerResult {
   std::vector<Time> iterations;          ///< of workers, each from the parameters' arrival to the next one; ascending
   double waiting = 0;                    ///< the share of iterations in which nothing was computed
   std::vector<std::uint64_t> staleness;  ///< parts of gradients by the updates between parameters and gradient
+  std::optional<Time> outage{};          ///< from the failure to the next update of its shard; none: it did not come
+  std::uint64_t resent = 0;              ///< parts of gradients that workers had to send again
   double server_busy = 0;                ///< share of the time that the busiest server applied gradients
   Time end;                              ///< of everything, with what came before and after
   NetworkUse network;

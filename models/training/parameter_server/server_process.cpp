@@ -15,6 +15,8 @@ constexpr unsigned kKindAt = 32;  ///< in what events mean, above a number
 constexpr std::uint64_t kComputed = 0;
 constexpr std::uint64_t kWorked = 1;
 constexpr std::uint64_t kArrived = 2;
+constexpr std::uint64_t kFailed = 3;
+constexpr std::uint64_t kTakenOver = 4;
 
 std::uint64_t event(std::uint64_t kind, std::uint32_t number) { return kind << kKindAt | number; }
 
@@ -76,10 +78,12 @@ void ServerProcess::lay_channels() {
       add_channel(Message::acknowledgement, first_server(s) + c, 0, {places[c], places[0]});
     }
   }
+  if (setup_.failure) { lay_backup_channels(); }
 }
 
 std::uint32_t ServerProcess::copy_channel(std::uint32_t server) const {
   const std::uint32_t copy = server % copies();
+  if (is_mended(shard_of(server))) { return failover_.first_mended + 2 * (copy - 2); }
   return first_copy_ + 2 * (shard_of(server) * (copies() - 1) + copy - 1);
 }
 
@@ -105,15 +109,20 @@ void ServerProcess::on_event(std::uint64_t what) {
   switch (what >> kKindAt) {
     case kComputed: return send_gradients(number);
     case kWorked: return finish_work(number);
+    case kFailed: return fail();
+    case kTakenOver: return take_over();
     default: return arrived(number);
   }
 }
 
 void ServerProcess::arrived(std::uint32_t channel) {
+  if (is_lost(channel)) { return; }
   Channel& self = channels_[channel];
   switch (self.message) {
     case Message::gradient: return get_gradient(self.worker, shard_of(self.server));
-    case Message::parameters: return get_parameters(self.worker);
+    case Message::parameters:
+      if (fails(shard_of(self.server))) { failover_.errands[self.worker] = Errand::computing; }
+      return get_parameters(self.worker);
     case Message::copy:
     case Message::acknowledgement: {
       const std::uint32_t change = self.changes.front();
@@ -128,6 +137,10 @@ void ServerProcess::arrived(std::uint32_t channel) {
 
 void ServerProcess::start(Network& network) {
   network_ = &network;
+  if (setup_.failure) {
+    simulator_.at(setup_.failure->at, self_, event(kFailed, 0));
+    simulator_.at(setup_.failure->at + setup_.failure->detection, self_, event(kTakenOver, 0));
+  }
   for (std::uint32_t w = 0; w < workers(); ++w) {
     workers_[w].awaited = shards();
     for (std::uint32_t s = 0; s < shards(); ++s) { answer(s, w); }
@@ -159,7 +172,10 @@ void ServerProcess::send_gradients(std::uint32_t worker) {
   Worker& self = workers_[worker];
   self.sent = simulator_.now();
   self.awaited = shards();
-  for (std::uint32_t s = 0; s < shards(); ++s) { send(2 * (worker * shards() + s), gradient_of(s)); }
+  for (std::uint32_t s = 0; s < shards(); ++s) {
+    if (fails(s)) { failover_.errands[worker] = Errand::sent; }
+    send(gradient_channel(worker, s), gradient_of(s));
+  }
 }
 
 // ---- servers ---------------------------------------------------------------------------------------------------
@@ -174,7 +190,7 @@ void ServerProcess::get_gradient(std::uint32_t worker, std::uint32_t shard) {
   Shard& self = shards_[shard];
   if (!is_late(worker, shard)) {
     ++self.accepted;
-    return enqueue(first_server(shard), worker);
+    return enqueue(head(shard), worker);
   }
   if (measuring_) { ++dropped_; }
   self.waiting.push_back(worker);
@@ -198,6 +214,11 @@ void ServerProcess::work(std::uint32_t server) {
 
 void ServerProcess::finish_work(std::uint32_t server) {
   Server& self = servers_[server];
+  if (self.ignored) {
+    self.ignored = false;
+    self.busy = false;
+    return work(server);
+  }
   const std::uint32_t change = self.queue.front();
   self.queue.pop_front();
   self.busy = false;
@@ -212,8 +233,10 @@ void ServerProcess::finish_work(std::uint32_t server) {
 void ServerProcess::applied(std::uint32_t worker, std::uint32_t shard) {
   Shard& self = shards_[shard];
   if (!synchronous()) {
+    if (fails(shard) && failover_.counted[worker]) { return replicate(shard, worker); }  // it was lost, and sent again
     count_gradient(self.version - pair(worker, shard).version);
     ++self.version;
+    if (fails(shard)) { failover_.counted[worker] = true; }
     replicate(shard, worker);
     return make_progress(parts_ / shards());
   }
@@ -224,11 +247,12 @@ void ServerProcess::applied(std::uint32_t worker, std::uint32_t shard) {
 
 void ServerProcess::replicate(std::uint32_t shard, std::uint32_t change) {
   const bool chain = setup_.replication == ParameterServerSetup::Replication::chain;
-  const std::uint32_t sent = std::min(copies() - 1, chain ? 1U : copies() - 1);
+  const std::uint32_t others = first_server(shard) + copies() - 1 - head(shard);
+  const std::uint32_t sent = std::min(others, chain ? 1U : others);
   shards_[shard].missing[change] = std::max(1U, sent);
   if (sent == 0) { return acknowledge(shard, change); }
   for (std::uint32_t c = 1; c <= sent; ++c) {
-    const std::uint32_t server = first_server(shard) + c;
+    const std::uint32_t server = head(shard) + c;
     channels_[copy_channel(server)].changes.push_back(change);
     send(copy_channel(server), change_of(server));
   }
@@ -237,6 +261,7 @@ void ServerProcess::replicate(std::uint32_t shard, std::uint32_t change) {
 /// A copy passes on what it has applied, or acknowledges it.
 void ServerProcess::copied(std::uint32_t server, std::uint32_t change) {
   const bool last = server % copies() + 1 == copies();
+  if (fails(shard_of(server)) && server % copies() == 1) { failover_.at_second[change] = true; }
   if (setup_.replication == ParameterServerSetup::Replication::chain && !last) {
     channels_[copy_channel(server + 1)].changes.push_back(change);
     return send(copy_channel(server + 1), change_of(server + 1));
@@ -247,6 +272,8 @@ void ServerProcess::copied(std::uint32_t server, std::uint32_t change) {
 
 void ServerProcess::acknowledge(std::uint32_t shard, std::uint32_t change) {
   if (--shards_[shard].missing[change] > 0) { return; }
+  if (fails(shard)) { note_recovery(); }
+  if (fails(shard)) { failover_.at_second[change] = failover_.counted[change] = false; }
   if (synchronous()) {
     complete_step(shard);
   } else {
@@ -303,7 +330,8 @@ bool ServerProcess::may_go_on(std::uint32_t shard, std::uint32_t worker) {
 
 void ServerProcess::answer(std::uint32_t shard, std::uint32_t worker) {
   pair(worker, shard).version = given_version(shard);
-  send(2 * (worker * shards() + shard) + 1, parameters_of(shard));
+  if (fails(shard)) { failover_.errands[worker] = Errand::answered; }
+  send(gradient_channel(worker, shard) + 1, parameters_of(shard));
 }
 
 void ServerProcess::answer_waiting(std::uint32_t shard) {

@@ -74,13 +74,31 @@ class ServerProcess final : public Actor, public MoveListener {
   struct Server {
     std::deque<std::uint32_t> queue;  ///< changes to apply
     bool busy = false;
+    bool ignored = false;  ///< what it works on: another copy has taken its part
     Time worked;
+  };
+  /// What a worker and the shard that fails have between them.
+  enum class Errand : std::uint8_t { computing, sent, answered };
+  /// The shard that fails, and who stands for its first copy then.
+  struct Failover {
+    bool failed = false;
+    bool mended = false;
+    std::uint32_t first_backup = 0;  ///< into channels_: of each worker to the second copy, and back
+    std::uint32_t first_mended = 0;  ///< to each copy behind the second one, and back to that
+    std::vector<Errand> errands;     ///< by worker
+    std::vector<bool> at_second;     ///< by change: the second copy has it, and not everybody
+    std::vector<bool> counted;       ///< by change: it was applied where it is lost
   };
 
   std::uint32_t copies() const { return static_cast<std::uint32_t>(setup_.shards.front().size()); }
   std::uint32_t shard_of(std::uint32_t server) const { return server / copies(); }
   std::uint32_t first_server(std::uint32_t shard) const { return shard * copies(); }
-  bool is_first(std::uint32_t server) const { return server % copies() == 0; }
+  bool fails(std::uint32_t shard) const { return setup_.failure && setup_.failure->shard == shard; }
+  bool is_mended(std::uint32_t shard) const { return failover_.mended && fails(shard); }
+  /// The copy that workers talk to.
+  std::uint32_t head(std::uint32_t shard) const { return first_server(shard) + (is_mended(shard) ? 1 : 0); }
+  bool is_first(std::uint32_t server) const { return server == head(shard_of(server)); }
+  std::uint32_t gradient_channel(std::uint32_t worker, std::uint32_t shard) const;
   bool synchronous() const { return setup_.update == ParameterServerSetup::Update::synchronous; }
   std::uint32_t wanted() const { return workers() - setup_.backup_workers; }
   std::uint32_t workers() const { return static_cast<std::uint32_t>(workers_.size()); }
@@ -91,6 +109,14 @@ class ServerProcess final : public Actor, public MoveListener {
   Bytes change_of(std::uint32_t server) const;
 
   void lay_channels();
+  void lay_backup_channels();
+  bool is_lost(std::uint32_t channel) const;
+  void fail();
+  void take_over();
+  void resume(std::uint32_t worker);
+  void forget_work(std::uint32_t shard);
+  void note_recovery();
+  void uncount(std::uint64_t parts);
   void add_channel(Message message, std::uint32_t server, std::uint32_t worker, Route route);
   std::uint32_t copy_channel(std::uint32_t server) const;
   void send(std::uint32_t channel, Bytes size);
@@ -129,6 +155,7 @@ class ServerProcess final : public Actor, public MoveListener {
   std::vector<Pair> pairs_;  ///< by worker and shard
   std::vector<Shard> shards_;
   std::vector<Server> servers_;
+  Failover failover_;
   std::uint64_t given_out_ = 0;  ///< steps that all shards have done
   std::uint64_t parts_ = 0;      ///< of gradients that were applied
   std::uint64_t dropped_ = 0;    ///< parts

@@ -13,7 +13,7 @@ import unittest
 
 ATHANOR = sys.argv.pop(1)
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-FOLDERS = ["", "crosscheck", "in_network", "jobs", "published", "serving", "layouts", "sweeps", "topologies", "training", "validation", "validation/unseen"]
+FOLDERS = ["", "crosscheck", "in_network", "jobs", "published", "recommenders", "serving", "layouts", "sweeps", "topologies", "training", "validation", "validation/unseen"]
 SECONDS = 3  # what runs longer is resolved and read only
 
 
