@@ -20,10 +20,21 @@ HeadRange heads_of(std::uint32_t gpu, std::uint32_t gpus, std::uint32_t heads) {
   return {gpu * heads / gpus, (gpu + 1) * heads / gpus};
 }
 
+/// What heads share is on every GPU.
+std::vector<KvShare> latent_shares(const ServedModel& served, std::uint32_t to) {
+  const Attention& attention = served.model.attention;
+  const auto bytes = static_cast<std::int64_t>(bytes_of(served.kv_precision)) *
+                     (std::int64_t{attention.kv_rank} + attention.rotary_size);
+  std::vector<KvShare> shares;
+  for (std::uint32_t j = 0; j < to; ++j) { shares.push_back({j % served.tensor, j, bytes}); }
+  return shares;
+}
+
 }  // namespace
 
 std::vector<KvShare> kv_shares(const ServedModel& served, std::uint32_t to) {
   const Attention& attention = served.model.attention;
+  if (attention.kind == Attention::Kind::latent) { return latent_shares(served, to); }
   const std::uint32_t copies = std::max(1U, served.tensor / attention.kv_heads);
   const auto of_head = static_cast<std::int64_t>(bytes_of(served.kv_precision)) *
                        (std::int64_t{attention.head_size} + attention.value_size);

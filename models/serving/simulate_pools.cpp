@@ -159,7 +159,7 @@ class PooledServing final : public Actor {
     for (std::uint32_t piece = 0; piece < pieces(); ++piece) {
       const Time computed = transfer.begin + computing * layers_until(piece) / model_.layers;
       const Time when = std::max(admitted, computed);
-      if (piece == 0) { run_.transfers[request].sent = when; }
+      if (piece == 0) { run_.transfers[request].begun = std::max(simulator_.now(), computed); }
       simulator_.at(when, self_, event(Kind::piece, request, piece));
     }
   }

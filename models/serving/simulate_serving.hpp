@@ -41,7 +41,7 @@ struct ServingRules {
 
 /// Of keys and values of a request that moved from one pool to the other.
 struct KvTransferTimes {
-  Time sent;   ///< the first of it
+  Time begun;  ///< there is room, and the first of it is computed
   Time there;  ///< all of it; zero: the request has not moved
 };
 

@@ -17,6 +17,23 @@
 
 namespace athanor {
 
+/// Replicas of a pool.
+struct PoolConfig {
+  std::optional<std::uint32_t> replicas;  ///< absent: searched
+  std::uint32_t tensor = 1;
+  std::optional<EngineRules> batching;  ///< absent: as of all
+  SourceLocation place;                 ///< of "tensor"
+};
+
+/// Prefill and decode on replicas of their own.
+struct PoolsConfig {
+  PoolConfig prefill;
+  PoolConfig decode;
+  bool search = false;  ///< how many replicas each has
+  KvTransferRules transfer;
+  SourceLocation place_of_pieces;
+};
+
 /// The "serving" of a scenario: which model answers which requests, and how.
 struct ServingConfig {
   ModelSection model;
@@ -24,7 +41,8 @@ struct ServingConfig {
   std::optional<Precision> kv_precision;  ///< absent: 16 bits, as weights where these have them
   std::uint32_t tensor = 1;
   std::optional<std::uint32_t> replicas;  ///< absent: as many as the cluster has room for
-  ServingRules rules;                     ///< all but replicas and pages
+  std::optional<PoolsConfig> pools;       ///< absent: each replica does all
+  ServingRules rules;                     ///< all but replicas, pages and the pool that prefills
   Ratio memory_share{9, 10};
   Ratio stream_share{9, 10};
   Time overhead{400'000'000};  ///< of each iteration

@@ -64,7 +64,7 @@ TEST_CASE("a request alone is prefilled, moves in bytes by rate and latency, and
         CHECK(run.kv_bytes == 0);
         continue;
       }
-      CHECK(run.transfers[0].sent == first);
+      CHECK(run.transfers[0].begun == first);
       CHECK(run.transfers[0].there == first + 1_ns * (256 * std::int64_t{prompt}) + kLatency * 2);
       CHECK(run.outcomes[0].finished == run.transfers[0].there + decode_time(prompt, output - 1));
       CHECK(run.kv_bytes == 256 * prompt);
@@ -77,11 +77,11 @@ TEST_CASE("what two replicas send to a third at the same time shares its link") 
   const std::int64_t bytes = 256 * 1000;
   const ServingRun run = serve({{Time::zero(), 1000, 2}, {Time::zero(), 1000, 2}}, pools(2, 1));
   for (const KvTransferTimes& each : run.transfers) {
-    CHECK(each.sent == prefill_time(1000));
-    CHECK(each.there - each.sent == 2_ns * bytes + kLatency * 2);
+    CHECK(each.begun == prefill_time(1000));
+    CHECK(each.there - each.begun == 2_ns * bytes + kLatency * 2);
   }
   const ServingRun apart = serve({{Time::zero(), 1000, 2}, {Time::zero(), 1000, 2}}, pools(2, 2));
-  for (const KvTransferTimes& each : apart.transfers) { CHECK(each.there - each.sent == 1_ns * bytes + kLatency * 2); }
+  for (const KvTransferTimes& each : apart.transfers) { CHECK(each.there - each.begun == 1_ns * bytes + kLatency * 2); }
 }
 
 TEST_CASE("before each transfer its overhead passes") {
@@ -131,12 +131,18 @@ TEST_CASE("each GPU gets the heads that it computes with, from a GPU that has th
   }
 }
 
+TEST_CASE("of latent attention each GPU gets all that heads share, from one of those that have it") {
+  const std::int64_t bytes = (512 + 64) * 2;
+  CHECK(kv_shares({deepseek_v3(), 1}, 2) == std::vector<KvShare>{{0, 0, bytes}, {0, 1, bytes}});
+  CHECK(kv_shares({deepseek_v3(), 2}, 3) == std::vector<KvShare>{{0, 0, bytes}, {1, 1, bytes}, {0, 2, bytes}});
+}
+
 TEST_CASE("heads that are divided differently move over more links at the same time") {
   const std::int64_t bytes = 256 * 1000;
   const ServedRequests requests{{Time::zero(), 1000, 2}};
   const auto moving = [&](std::uint32_t from, std::uint32_t to) {
     const ServingRun run = serve(requests, pools(1, 1), tiny(from), to);
-    return run.transfers[0].there - run.transfers[0].sent - kLatency * 2;
+    return run.transfers[0].there - run.transfers[0].begun - kLatency * 2;
   };
   CHECK(moving(2, 2) == 1_ns * (bytes / 2));
   CHECK(moving(1, 2) == 1_ns * bytes);  // all leaves by one link
@@ -152,9 +158,9 @@ TEST_CASE("keys and values wait where they were computed until there are pages, 
   const ServedRequests requests(3, {Time::zero(), 160, 16});
   const ServingRun run = serve(requests, rules);
   CHECK(run.outcomes[1].first_token == run.outcomes[0].first_token);  // two prompts have 20 pages
-  CHECK(run.transfers[1].sent == run.outcomes[0].finished);
+  CHECK(run.transfers[1].begun == run.outcomes[0].finished);
   CHECK(run.outcomes[2].scheduled == run.transfers[0].there);
-  CHECK(run.transfers[2].sent == run.outcomes[1].finished);
+  CHECK(run.transfers[2].begun == run.outcomes[1].finished);
 }
 
 TEST_CASE("transfers that come as a Poisson process over one link share it as the queue M/D/1 with sharing") {
@@ -175,7 +181,7 @@ TEST_CASE("transfers that come as a Poisson process over one link share it as th
     double sum = 0;
     for (std::size_t i = 0; i < requests.size(); ++i) {
       CHECK(run.outcomes[i].first_token - requests[i].arrival == prefill_time(1000));
-      sum += seconds(run.transfers[i].there - run.transfers[i].sent - kLatency * 2);
+      sum += seconds(run.transfers[i].there - run.transfers[i].begun - kLatency * 2);
     }
     const double mean = sum / static_cast<double>(requests.size());
     CHECK(mean == doctest::Approx(seconds(alone) / (1 - load)).epsilon(0.03));
