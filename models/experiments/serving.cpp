@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -19,6 +20,7 @@
 #include "models/workload/collective_timer.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
+#include "topologies/cluster.hpp"
 
 namespace athanor {
 
@@ -72,6 +74,33 @@ void put_pools(const PoolsSummary& pools, Record& record) {
   record.put(kKvWaitMean, pools.kv_wait.mean);
   record.put(kKvWaitP99, pools.kv_wait.p99);
   record.put(kKvSent, pools.kv_bytes / kGigabyte);
+}
+
+/// GPUs are as busy as their replicas.
+double computing_share(const Serving& serving, const ServingResult& result) {
+  if (!result.summary.pools) { return result.summary.busy; }
+  const double prefill = static_cast<double>(result.rules.prefill->replicas) * serving.prefill_tensor;
+  const double decode = static_cast<double>(result.rules.replicas) * serving.parts.served.tensor;
+  const PoolsSummary& pools = *result.summary.pools;
+  return (pools.prefill_busy * prefill + pools.decode_busy * decode) / (prefill + decode);
+}
+
+/// Of all GPUs that replicas have, from the first arrival to the end of the last request, as if it were one step.
+void put_costs(const Serving& serving, const ServingResult& result, const Cluster& cluster, Record& record) {
+  const ServingRules& rules = result.rules;
+  const std::uint32_t gpus = rules.prefill ? serving.gpus({rules.prefill->replicas, rules.replicas}) : serving.gpus();
+  StepResult all;
+  all.time = Time{std::llround(result.summary.seconds * 1e12)};
+  all.tokens_per_s = result.summary.output_per_s;
+  all.kinds = {{gpus, computing_share(serving, result)}};
+  const StepCosts costs = costs_of(all, serving.costs, machine_of(cluster, gpus));
+  put_step_costs(all, costs, serving.costs, record);
+  if (!costs.energy_j) { return; }
+  const double tokens = result.summary.output_per_s * result.summary.seconds;
+  record.remarks.push_back(
+      fmt::format("energy: {:.3g} kJ, {:.3g} J for each token that is generated; a GPU draws its "
+                  "most in every iteration",
+                  *costs.energy_j / 1e3, *costs.energy_j / tokens));
 }
 
 std::string searched_text(const ServingResult& result) {
@@ -164,6 +193,7 @@ Record ServingExperiment::served(const Run& run) const {
     record.put(kDivisions, result.searched);
     notes.push_back(searched_text(result));
   }
+  put_costs(*serving_, result, *run.platform.cluster, record);
   record.put(kNetwork, name(run.platform.network.level));
   record.put(kSeed, run.platform.seed);
   record.put(kNotes, notes);
@@ -199,9 +229,13 @@ std::vector<const Column*> ServingExperiment::columns(bool seeds) const {
 }
 
 std::vector<const Column*> ServingExperiment::figures() {
-  return {&kServedModel, &kServedGpus,   &kReplicas,    &kPrefillReplicas, &kDecodeReplicas, &kLatencyMean,
-          &kTtftMedian,  &kTtftP99,      &kTpotMedian,  &kTpotP99,         &kOutputRate,     &kPromptRate,
-          &kRequestRate, &kWithinLimits, &kGoodputRate, &kKvTransferMean,  &kKvWaitMean};
+  std::vector<const Column*> all{&kServedModel,    &kServedGpus, &kReplicas,    &kPrefillReplicas, &kDecodeReplicas,
+                                 &kLatencyMean,    &kTtftMedian, &kTtftP99,     &kTpotMedian,      &kTpotP99,
+                                 &kOutputRate,     &kPromptRate, &kRequestRate, &kWithinLimits,    &kGoodputRate,
+                                 &kKvTransferMean, &kKvWaitMean};
+  const std::vector<const Column*> costs = figures_of_step_costs();
+  all.insert(all.end(), costs.begin(), costs.end());
+  return all;
 }
 
 std::vector<const Column*> ServingExperiment::measurable() {

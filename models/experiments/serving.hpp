@@ -12,6 +12,7 @@
 #include "models/serving/request_rules.hpp"
 #include "models/serving/serving_summary.hpp"
 #include "models/serving/simulate_serving.hpp"
+#include "models/training/step/simulate_step.hpp"
 
 namespace athanor {
 
@@ -35,6 +36,7 @@ struct Serving {
   std::string requests;                                      ///< in words
   std::map<const Column*, Ratio> measured;
   std::optional<Ratio> max_error;
+  CostFigures costs;
   std::vector<std::string> notes;
 
   /// Of the division with most.

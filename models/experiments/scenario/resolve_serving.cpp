@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/compute_profile_section.hpp"
+#include "models/experiments/scenario/costs_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/scenario/training_gpus.hpp"
 #include "models/experiments/serving.hpp"
@@ -39,6 +40,9 @@ class ServingResolution {
     const bool fits = fit_model(*serving) && fit_replicas(*serving) && find_gpu(*serving) && find_compute(*serving) &&
                       fit_memory(*serving) && find_requests(*serving);
     if (!fits) { return nullptr; }
+    TrainingSetup machine;
+    machine.gpu = serving->parts.gpu;
+    serving->costs = completed(config_.costs, machine);
     note(*serving);
     return serving;
   }

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/compute_profile_section.hpp"
+#include "models/experiments/scenario/costs_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/scenario/resolve_serving.hpp"
 #include "models/experiments/serving.hpp"
@@ -194,6 +195,13 @@ void read_hardware(Fields& fields, ReadingContext& context, ServingConfig& confi
   fields.optional("overhead", config.overhead, "Of each iteration: what the host takes while the GPU waits");
 }
 
+void read_costs_of_serving(Fields& fields, CostFigures& costs) {
+  read_costs(fields, costs);
+  if (costs.tokens) {
+    fields.problem("tokens", "no-effect", "it is of a whole training, and this is serving", "leave it out");
+  }
+}
+
 void read_limits(Fields& fields, ServingConfig& config) {
   fields.optional_object("limits", "What a request may take to count for goodput", [&](Fields& inner) {
     inner.optional("ttft", config.limits.ttft, "To its first token", {Time{1}});
@@ -254,6 +262,8 @@ void visit(Fields& fields, ReadingContext& context, ServingConfig& config) {
   read_limits(fields, config);
   refuse_beside_pools(fields, config);
   read_measured(fields, config);
+  fields.optional_object("costs", "What the machine draws and costs",
+                         [&](Fields& inner) { read_costs_of_serving(inner, config.costs); });
   config.place = fields.place();
   for (const char* key : {"model", "tensor", "replicas", "precision", "requests", "pools", "limits"}) {
     config.places[key] = fields.place(key);

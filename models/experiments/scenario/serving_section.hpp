@@ -11,6 +11,7 @@
 #include "models/serving/serving_summary.hpp"
 #include "models/serving/simulate_serving.hpp"
 #include "models/training/compute_profile.hpp"
+#include "models/training/step/simulate_step.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/ratio.hpp"
 #include "topologies/hardware/gpu.hpp"
@@ -51,6 +52,7 @@ struct ServingConfig {
   RequestRules drawn;  ///< where there is no trace
   std::string trace;   ///< a file; "": requests are drawn
   ServingLimits limits;
+  CostFigures costs;
   std::map<const Column*, std::optional<Ratio>> measured;
   std::optional<Ratio> max_error;
   SourceLocation place;
