@@ -320,6 +320,8 @@ class ServingResolution {
       notes.push_back(fmt::format("extrapolated: the compute profile {} was not fitted on {} of {}",
                                   serving.parts.compute.name, name(config_.precision), serving.parts.gpu.name));
     }
+    if (served.model.experts) { notes.emplace_back("tokens are taken to choose any expert of a layer alike"); }
+    if (served.model.next_token_layers > 0) { notes.emplace_back("layers that predict further tokens are left out"); }
     note_replicas(serving, notes);
     for (const std::string& each : config_.model.ignored) { notes.push_back("ignored: " + each); }
   }
