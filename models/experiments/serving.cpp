@@ -1,21 +1,23 @@
 #include "models/experiments/serving.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "models/experiments/collective.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/scenario/algorithm_choice.hpp"
 #include "models/experiments/scenario/profile_section.hpp"
 #include "models/experiments/serving_columns.hpp"
+#include "models/experiments/serving_run.hpp"
 #include "models/experiments/verification.hpp"
 #include "models/experiments/workload.hpp"
 #include "models/experiments/workload_columns.hpp"
-#include "models/serving/serving_effort.hpp"
 #include "models/software/profile.hpp"
 #include "models/workload/collective_timer.hpp"
-#include "models/workload/work_of_workload.hpp"
 #include "sim/error.hpp"
 #include "sim/format.hpp"
 #include "topologies/cluster.hpp"
@@ -23,47 +25,6 @@
 namespace athanor {
 
 namespace {
-
-/// All replicas call at the same time, each among its own GPUs, which follow each other in rank order.
-Workload calls_of(const Serving& serving) {
-  EndpointGroups groups(serving.rules.replicas);
-  std::uint32_t next = 0;
-  for (std::vector<std::uint32_t>& group : groups) {
-    for (std::uint32_t i = 0; i < serving.parts.served.tensor; ++i) { group.push_back(next++); }
-  }
-  Workload workload;
-  workload.communicators.push_back(
-      {"tensor", Parallelism::tensor, {0}, std::make_shared<const EndpointGroups>(std::move(groups))});
-  return workload;
-}
-
-Workload::Call call_of(CollectiveKind kind, Bytes size) {
-  return {.communicator = 0, .kind = kind, .size = size, .type = DataType::bfloat16};
-}
-
-/// All replicas call alike, so that errors name none of them.
-Time time_of_call(CollectiveTimer& timer, const Workload& calls, CollectiveKind kind, Bytes size) {
-  try {
-    return timer.time(calls, call_of(kind, size));
-  } catch (const SimulationError& error) {
-    std::string_view what = error.what();
-    if (what.starts_with("job ")) { what.remove_prefix(what.find(": ") + 2); }
-    throw SimulationError(error.code(),
-                          fmt::format("{} of {} among the GPUs of a replica: {}", name(kind), to_string(size), what));
-  }
-}
-
-/// What may be asked for: all points of the grid up to what the engine's rules allow.
-void add_all_calls(const Serving& serving, Workload& workload) {
-  const auto add = [&](CollectiveKind kind, std::uint32_t most, Bytes of_one) {
-    for (std::uint32_t n = 1, below = 0; below < most; below = n, n = grid_place(n + 1).above) {
-      workload.calls.push_back(call_of(kind, of_one * n));
-    }
-  };
-  const EngineRules& rules = serving.rules.engine;
-  add(CollectiveKind::all_reduce, rules.max_batched_tokens, all_reduce_size(serving.parts.served, 1));
-  add(CollectiveKind::all_gather, rules.max_running, all_gather_size(serving.parts.served, 1));
-}
 
 void put_times(const ServingSummary& summary, Record& record) {
   record.put(kTtftMean, summary.ttft.mean);
@@ -84,16 +45,67 @@ void put_times(const ServingSummary& summary, Record& record) {
   record.put(kQueueP99, summary.queue.p99);
 }
 
-void put_setup(const Serving& serving, Record& record) {
+void put_setup(const Serving& serving, const ServingRules& rules, Record& record) {
   const ServedModel& served = serving.parts.served;
+  const std::uint32_t prefill = rules.prefill ? rules.prefill->replicas : 0;
   record.put(kServedModel, served.model.name);
   record.put(kServedGpu, serving.parts.gpu.name);
-  record.put(kServedGpus, serving.gpus());
+  record.put(kServedGpus, rules.prefill ? serving.gpus({prefill, rules.replicas}) : serving.gpus());
   record.put(kServedTensor, served.tensor);
-  record.put(kReplicas, serving.rules.replicas);
+  record.put(kReplicas, rules.replicas + prefill);
   record.put(kServedPrecision, name(served.precision));
   record.put(kKvPrecision, name(served.kv_precision));
-  record.put(kKvPages, serving.rules.engine.pages);
+  record.put(kKvPages, rules.engine.pages);
+  if (!rules.prefill) { return; }
+  record.put(kPrefillReplicas, prefill);
+  record.put(kDecodeReplicas, rules.replicas);
+  record.put(kPrefillTensor, serving.prefill_tensor);
+  record.put(kPrefillKvPages, rules.prefill->engine.pages);
+}
+
+void put_pools(const PoolsSummary& pools, Record& record) {
+  constexpr double kGigabyte = 1e9;
+  record.put(kPrefillBusy, pools.prefill_busy);
+  record.put(kDecodeBusy, pools.decode_busy);
+  record.put(kPrefillKvMost, pools.prefill_kv_most);
+  record.put(kKvTransferMean, pools.kv_transfer.mean);
+  record.put(kKvTransferMedian, pools.kv_transfer.p50);
+  record.put(kKvTransferP99, pools.kv_transfer.p99);
+  record.put(kKvWaitMean, pools.kv_wait.mean);
+  record.put(kKvWaitP99, pools.kv_wait.p99);
+  record.put(kKvSent, pools.kv_bytes / kGigabyte);
+}
+
+/// GPUs are as busy as their replicas.
+double computing_share(const Serving& serving, const ServingResult& result) {
+  if (!result.summary.pools) { return result.summary.busy; }
+  const double prefill = static_cast<double>(result.rules.prefill->replicas) * serving.prefill_tensor;
+  const double decode = static_cast<double>(result.rules.replicas) * serving.parts.served.tensor;
+  const PoolsSummary& pools = *result.summary.pools;
+  return (pools.prefill_busy * prefill + pools.decode_busy * decode) / (prefill + decode);
+}
+
+/// Of all GPUs that replicas have, from the first arrival to the end of the last request, as if it were one step.
+void put_costs(const Serving& serving, const ServingResult& result, const Cluster& cluster, Record& record) {
+  const ServingRules& rules = result.rules;
+  const std::uint32_t gpus = rules.prefill ? serving.gpus({rules.prefill->replicas, rules.replicas}) : serving.gpus();
+  StepResult all;
+  all.time = Time{std::llround(result.summary.seconds * 1e12)};
+  all.tokens_per_s = result.summary.output_per_s;
+  all.kinds = {{gpus, computing_share(serving, result)}};
+  const StepCosts costs = costs_of(all, serving.costs, machine_of(cluster, gpus));
+  put_step_costs(all, costs, serving.costs, record);
+  if (!costs.energy_j) { return; }
+  const double tokens = result.summary.output_per_s * result.summary.seconds;
+  record.remarks.push_back(
+      fmt::format("energy: {:.3g} kJ, {:.3g} J for each token that is generated; a GPU draws its "
+                  "most in every iteration",
+                  *costs.energy_j / 1e3, *costs.energy_j / tokens));
+}
+
+std::string searched_text(const ServingResult& result) {
+  return fmt::format("of all divisions of the GPUs, this has the largest share of requests within limits: {}",
+                     fmt::join(result.searched, "; "));
 }
 
 void put_summary(const ServingSummary& summary, Record& record) {
@@ -113,11 +125,6 @@ void put_summary(const ServingSummary& summary, Record& record) {
   record.put(kIterations, summary.iterations);
 }
 
-/// By what was measured of a request of one token (0.4 us), and steps of one request (27 ns) and of 256 (3 us).
-double operations_of(const RequestMeans& means, const ServingEffort& effort) {
-  return means.count * 0.4 + effort.steps * 0.02 + effort.places * 0.012;
-}
-
 Record row_of(std::vector<Record> repetitions) {
   Repetitions all(std::move(repetitions), kLatencyMean);
   Record row = all.median();
@@ -129,29 +136,16 @@ Record row_of(std::vector<Record> repetitions) {
 
 }  // namespace
 
-std::optional<RequestObstacle> obstacle_of(const ServedRequest& request, const EngineRules& rules) {
-  if (fits_engine(request, rules)) { return std::nullopt; }
-  const std::uint64_t kept = request.most_kept();
-  const std::string what =
-      fmt::format("of {} tokens and {} more that are generated, keeps {} tokens", request.prompt, request.output, kept);
-  const std::uint64_t room = rules.pages * rules.page;
-  if (kept > room) {
-    return RequestObstacle{fmt::format("{}, and the KV cache of a replica has pages for {}", what, room),
-                           "share the model among more GPUs (\"tensor\")"};
-  }
-  return RequestObstacle{
-      fmt::format("{}, and without chunked prefill an iteration has at most {}", what, rules.max_batched_tokens),
-      fmt::format("write \"max_batched_tokens\": {}, or allow chunks (\"chunked_prefill\": true)", kept)};
+std::uint32_t Serving::gpus() const {
+  std::uint32_t most = divisions.empty() ? parts.served.tensor * rules.replicas : 0;
+  for (const PoolDivision& division : divisions) { most = std::max(most, gpus(division)); }
+  return most;
 }
 
-std::optional<RequestObstacle> first_obstacle(const ServedRequests& requests, const EngineRules& rules) {
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (auto obstacle = obstacle_of(requests[i], rules)) {
-      obstacle->message = fmt::format("request {}, {}", i, obstacle->message);
-      return obstacle;
-    }
-  }
-  return std::nullopt;
+ServedModel Serving::prefilled() const {
+  ServedModel model = parts.served;
+  model.tensor = prefill_tensor;
+  return model;
 }
 
 ServedRequests ServingExperiment::requests(std::uint64_t seed) const {
@@ -160,7 +154,7 @@ ServedRequests ServingExperiment::requests(std::uint64_t seed) const {
   if (drawn.empty()) {
     throw SimulationError("no-requests", "no request arrives in that time: take a longer \"duration\"");
   }
-  if (const auto obstacle = first_obstacle(drawn, serving_->rules.engine)) {
+  if (const auto obstacle = first_obstacle(drawn, serving_->rules)) {
     throw SimulationError("request-too-long",
                           fmt::format("{}: {}, or bound lengths by \"most\"", obstacle->message, obstacle->hint));
   }
@@ -189,42 +183,36 @@ std::vector<Record> ServingExperiment::run(const Run& run) const {
 Record ServingExperiment::served(const Run& run) const {
   const ServedRequests asked = requests(run.platform.seed);
   CollectiveTimer timer(pricing_of(nccl_, run.platform, run.options));
-  const Workload calls = calls_of(*serving_);
-  IterationParts parts = serving_->parts;
-  parts.call = [&](CollectiveKind kind, Bytes size) { return time_of_call(timer, calls, kind, size); };
-  const ServingRun done = simulate_serving(asked, serving_->rules, iteration_law(std::move(parts)), run.options.stop);
-  const ServingSummary summary = summary_of(done, asked, serving_->rules, serving_->limits);
+  const ServingResult result = simulate(*serving_, asked, timer, run);
   Record record = run.head;
-  put_setup(*serving_, record);
-  put_summary(summary, record);
+  put_setup(*serving_, result.rules, record);
+  put_summary(result.summary, record);
+  if (result.summary.pools) { put_pools(*result.summary.pools, record); }
+  std::vector<std::string> notes = serving_->notes;
+  if (serving_->divisions.size() > 1) {
+    record.put(kDivisions, result.searched);
+    notes.push_back(searched_text(result));
+  }
+  put_costs(*serving_, result, *run.platform.cluster, record);
   record.put(kNetwork, name(run.platform.network.level));
   record.put(kSeed, run.platform.seed);
-  record.put(kNotes, serving_->notes);
+  record.put(kNotes, notes);
   put_skipped_packets(timer, record);
-  record.remarks.insert(record.remarks.end(), serving_->notes.begin(), serving_->notes.end());
-  record.effort = fmt::format("{} requests, {} iterations, {} runs of collectives", summary.requests,
-                              summary.iterations, timer.simulated());
+  record.remarks.insert(record.remarks.end(), notes.begin(), notes.end());
+  record.effort = fmt::format("{} requests, {} iterations, {} runs of collectives", result.summary.requests,
+                              result.summary.iterations, timer.simulated());
   return record;
 }
 
 WorkCount ServingExperiment::work(const Platform& platform, Bytes /*size*/, const RunOptions& options) const {
-  WorkCount work;
-  if (serving_->parts.served.tensor > 1) {
-    Workload workload = calls_of(*serving_);
-    add_all_calls(*serving_, workload);
-    work = work_of(workload, pricing_of(nccl_, platform, options));
-  }
-  const RequestMeans means = serving_->recorded ? means_of(*serving_->recorded) : means_of(serving_->drawn);
-  IterationParts parts = serving_->parts;
-  parts.call = [](CollectiveKind, Bytes) { return Time::zero(); };
-  work[Work::operation] += operations_of(means, effort_of(means, serving_->rules, iteration_law(std::move(parts))));
-  work.bytes += means.count * static_cast<double>(sizeof(ServedRequest) + sizeof(ServedOutcome) + 4 * sizeof(Time));
-  return work;
+  return work_of(*serving_, nccl_, platform, options);
 }
 
 const RepetitionSummary* ServingExperiment::repetitions() const {
   static constexpr RepetitionSummary kSummary{"each row is the run with the median latency", &row_of};
-  return &kSummary;
+  const bool drawn = !serving_->recorded && draws(serving_->drawn);
+  const bool routed = has_collectives() || !serving_->divisions.empty();  // paths are chosen by the seed, too
+  return drawn || routed ? &kSummary : nullptr;
 }
 
 std::vector<const Column*> ServingExperiment::columns(bool seeds) const {
@@ -232,19 +220,29 @@ std::vector<const Column*> ServingExperiment::columns(bool seeds) const {
                                      &kTpotP99,     &kLatencyMean, &kLatencyP99, &kQueueMean, &kEnginesBusy,
                                      &kRunningMean, &kKvMean,      &kPreemptions};
   if (serving_->limits != ServingLimits{}) { columns.insert(columns.begin() + 2, &kWithinLimits); }
+  if (!serving_->divisions.empty()) {
+    columns.insert(columns.begin(), {&kPrefillReplicas, &kDecodeReplicas});
+    columns.insert(columns.end(), {&kKvTransferMean, &kKvWaitMean});
+  }
   if (seeds) { columns.insert(columns.end(), {&kLatencyP5, &kLatencyP95}); }
   return columns;
 }
 
 std::vector<const Column*> ServingExperiment::figures() {
-  return {&kServedModel, &kServedGpus, &kReplicas,   &kLatencyMean, &kTtftMedian,   &kTtftP99,    &kTpotMedian,
-          &kTpotP99,     &kOutputRate, &kPromptRate, &kRequestRate, &kWithinLimits, &kGoodputRate};
+  std::vector<const Column*> all{&kServedModel,    &kServedGpus, &kReplicas,    &kPrefillReplicas, &kDecodeReplicas,
+                                 &kLatencyMean,    &kTtftMedian, &kTtftP99,     &kTpotMedian,      &kTpotP99,
+                                 &kOutputRate,     &kPromptRate, &kRequestRate, &kWithinLimits,    &kGoodputRate,
+                                 &kKvTransferMean, &kKvWaitMean};
+  const std::vector<const Column*> costs = figures_of_step_costs();
+  all.insert(all.end(), costs.begin(), costs.end());
+  return all;
 }
 
 std::vector<const Column*> ServingExperiment::measurable() {
-  return {&kOutputRate,    &kPromptRate, &kRequestRate, &kTtftMean,    &kTtftMedian, &kTtftP90,
-          &kTtftP99,       &kTpotMean,   &kTpotMedian,  &kTpotP90,     &kTpotP99,    &kLatencyMean,
-          &kLatencyMedian, &kLatencyP90, &kLatencyP99,  &kWithinLimits};
+  return {&kOutputRate,   &kPromptRate,     &kRequestRate,      &kTtftMean,     &kTtftMedian,
+          &kTtftP90,      &kTtftP99,        &kTpotMean,         &kTpotMedian,   &kTpotP90,
+          &kTpotP99,      &kLatencyMean,    &kLatencyMedian,    &kLatencyP90,   &kLatencyP99,
+          &kWithinLimits, &kKvTransferMean, &kKvTransferMedian, &kKvTransferP99};
 }
 
 std::optional<Reference> ServingExperiment::reference() const {
@@ -262,11 +260,28 @@ std::vector<std::pair<std::string, std::string>> ServingExperiment::description(
   const ComputeProfile& compute = serving_->parts.compute;
   std::string computing = compute.name;
   if (compute.pooled) { computing += ": " + compute.description; }
-  const std::uint32_t replicas = serving_->rules.replicas;
-  return {{"serving", fmt::format("{} on {} {}: {} replica{} of {}; {}", served.model.name, serving_->gpus(),
-                                  serving_->parts.gpu.name, replicas, replicas == 1 ? "" : "s", served.tensor,
-                                  serving_->requests)},
+  return {{"serving", fmt::format("{} on {} {}: {}; {}", served.model.name, serving_->gpus(), serving_->parts.gpu.name,
+                                  replicas_text(), serving_->requests)},
           {"profile", fmt::format("collectives {}; computing {}", profile_text(*platform.profile), computing)}};
+}
+
+bool ServingExperiment::has_collectives() const {
+  return serving_->parts.served.tensor > 1 || serving_->prefill_tensor > 1;
+}
+
+std::string ServingExperiment::replicas_text() const {
+  const std::uint32_t tensor = serving_->parts.served.tensor;
+  const auto text = [](std::uint32_t count, std::uint32_t gpus) {
+    return fmt::format("{} replica{} of {}", count, count == 1 ? "" : "s", gpus);
+  };
+  if (serving_->divisions.empty()) { return text(serving_->rules.replicas, tensor); }
+  if (serving_->divisions.size() > 1) {
+    return fmt::format("replicas of {} that prefill and of {} that decode, the best of {} divisions",
+                       serving_->prefill_tensor, tensor, serving_->divisions.size());
+  }
+  return fmt::format("{} that prefill, {} that decode",
+                     text(serving_->divisions.front().prefill, serving_->prefill_tensor),
+                     text(serving_->divisions.front().decode, tensor));
 }
 
 std::string ServingExperiment::participants() const { return fmt::format("{} GPUs", ranks()); }

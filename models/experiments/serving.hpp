@@ -12,22 +12,40 @@
 #include "models/serving/request_rules.hpp"
 #include "models/serving/serving_summary.hpp"
 #include "models/serving/simulate_serving.hpp"
+#include "models/training/step/simulate_step.hpp"
 
 namespace athanor {
 
+/// How many replicas prefill, and how many decode.
+struct PoolDivision {
+  std::uint32_t prefill = 1;
+  std::uint32_t decode = 1;
+  bool operator==(const PoolDivision&) const = default;
+};
+
 /// A serving that can be simulated.
 struct Serving {
-  IterationParts parts;  ///< all but the price of calls
-  ServingRules rules;
+  IterationParts parts;              ///< all but the price of calls; of replicas that decode, where others prefill
+  ServingRules rules;                ///< their numbers are those of the first division, where there are any
+  std::uint32_t prefill_tensor = 1;  ///< GPUs of a replica that prefills, where there is such a pool
+  std::vector<PoolDivision> divisions =
+      {};  ///< of pools; several: the best of them is searched; empty: there is one pool
   ServingLimits limits;
   RequestRules drawn;                                        ///< where nothing is recorded
   std::shared_ptr<const ServedRequests> recorded = nullptr;  ///< null: requests are drawn with the platform's seed
   std::string requests;                                      ///< in words
   std::map<const Column*, Ratio> measured;
   std::optional<Ratio> max_error;
+  CostFigures costs;
   std::vector<std::string> notes;
 
-  std::uint32_t gpus() const { return parts.served.tensor * rules.replicas; }
+  /// Of the division with most.
+  std::uint32_t gpus() const;
+  std::uint32_t gpus(const PoolDivision& division) const {
+    return prefill_tensor * division.prefill + parts.served.tensor * division.decode;
+  }
+  /// As those that prefill share it.
+  ServedModel prefilled() const;
 };
 
 /// A model that answers requests, on replicas that each batch what has come to them.
@@ -56,7 +74,8 @@ class ServingExperiment : public Experiment {
   std::vector<std::string> warnings(const Platform& platform) const override;
   std::string refusal(const Platform& platform, Ability ability) const override;
   std::optional<Reference> reference() const override;
-  bool has_collectives() const override { return true; }
+  /// Where several GPUs share a model.
+  bool has_collectives() const override;
   std::vector<IdleKeys> idle_keys(const Platform& platform) const override;
   void check_asked_sizes() const override;
 
@@ -64,6 +83,7 @@ class ServingExperiment : public Experiment {
   Record served(const Run& run) const;
   /// Throws SimulationError("request-too-long").
   ServedRequests requests(std::uint64_t seed) const;
+  std::string replicas_text() const;
 
   std::shared_ptr<const Serving> serving_;
   WorkloadNccl nccl_;
@@ -75,9 +95,9 @@ struct RequestObstacle {
   std::string hint;  ///< what to do
 };
 
-/// None: an engine of these rules can serve the request when it is alone (fits_engine).
-std::optional<RequestObstacle> obstacle_of(const ServedRequest& request, const EngineRules& rules);
+/// None: engines of these rules can serve the request when it is alone (fits_engine).
+std::optional<RequestObstacle> obstacle_of(const ServedRequest& request, const ServingRules& rules);
 /// Of the first request that has one, with its number.
-std::optional<RequestObstacle> first_obstacle(const ServedRequests& requests, const EngineRules& rules);
+std::optional<RequestObstacle> first_obstacle(const ServedRequests& requests, const ServingRules& rules);
 
 }  // namespace athanor

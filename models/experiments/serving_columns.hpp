@@ -126,6 +126,45 @@ inline constexpr Column kKvMost{"kv_most"};  ///< share of pages that were taken
 inline constexpr Column kPreemptions{"preemptions", "preempted", "", 10, Format::count};  ///< times that requests lost
                                                                                           ///< their pages
 inline constexpr Column kIterations{"iterations"};                                        ///< of all replicas
+inline constexpr Column kPrefillReplicas{
+    .key = "prefill_replicas",
+    .head = "prefill",
+    .width = 7,
+    .format = Format::count,
+    .role = ColumnRole::choice};  ///< of pools: replicas that compute prompts; `replicas` are those that decode
+inline constexpr Column kDecodeReplicas{.key = "decode_replicas",
+                                        .head = "decode",
+                                        .width = 6,
+                                        .format = Format::count,
+                                        .role = ColumnRole::choice};  ///< of pools: replicas that decode
+inline constexpr Column kPrefillTensor{"prefill_tensor"};             ///< of pools: GPUs of a replica that prefills
+inline constexpr Column kPrefillKvPages{"prefill_kv_pages"};          ///< of pools: of its KV cache
+inline constexpr Column kPrefillBusy{
+    "prefill_busy"};  ///< of pools: share of the time that replicas which prefill run iterations
+inline constexpr Column kDecodeBusy{"decode_busy"};  ///< of pools: the same of those that decode
+inline constexpr Column kPrefillKvMost{
+    "prefill_kv_most"};  ///< of pools: share of pages that were taken or held at once, of the fullest that prefills
+inline constexpr Column kKvTransferMean{
+    .key = "kv_transfer_s_mean",
+    .head = "KV sent",
+    .unit = "(ms)",
+    .width = 9,
+    .format = Format::milliseconds,
+    .shown = {.axis = "Transfer of keys and values"}};  ///< of pools: keys and values of a request, from when there is
+                                                        ///< room for them until all are there
+inline constexpr Column kKvTransferMedian{"kv_transfer_s_median"};  ///< median
+inline constexpr Column kKvTransferP99{"kv_transfer_s_p99"};        ///< 99th percentile
+inline constexpr Column kKvWaitMean{
+    .key = "kv_wait_s_mean",
+    .head = "KV wait",
+    .unit = "(ms)",
+    .width = 9,
+    .format = Format::milliseconds};  ///< of pools: from the first token until keys and values are where it decodes,
+                                      ///< waiting for pages included
+inline constexpr Column kKvWaitP99{"kv_wait_s_p99"};  ///< 99th percentile
+inline constexpr Column kKvSent{"kv_sent_gb"};        ///< of pools: keys and values that moved, 10^9 bytes
+inline constexpr Column kDivisions{
+    "divisions"};  ///< of pools whose division was searched: each with its share of requests within limits
 inline constexpr Column kLatencyP5{.key = "latency_s_mean_p5",
                                    .head = "latency p5",
                                    .unit = "(ms)",

@@ -130,17 +130,6 @@ std::string degrees(const ParallelPlan& plan) {
   return parts.empty() ? "one GPU" : fmt::format("{}", joined(parts, ", "));
 }
 
-/// Nodes that ranks are on, and all switches that are in none.
-MachineCount machine_of(const Cluster& cluster, std::uint32_t ranks) {
-  MachineCount count{.nodes = nodes_of(cluster, ranks), .switches = 0};
-  for (VertexId vertex{0}; vertex.value < cluster.fabric->vertices(); ++vertex.value) {
-    const VertexKind kind = cluster.fabric->vertex(vertex).kind;
-    const bool of_network = kind == VertexKind::leaf || kind == VertexKind::spine || kind == VertexKind::core;
-    if (of_network) { ++count.switches; }
-  }
-  return count;
-}
-
 void put_adapters(const TrainingSetup& setup, Record& record) {
   const Lora& lora = setup.plan.lora;
   if (!setup.plan.freezes()) { return; }

@@ -273,6 +273,16 @@ JsonValue range_json(const UsdRange& range, double factor) {
 
 }  // namespace
 
+MachineCount machine_of(const Cluster& cluster, std::uint32_t ranks) {
+  MachineCount count{.nodes = nodes_of(cluster, ranks), .switches = 0};
+  for (VertexId vertex{0}; vertex.value < cluster.fabric->vertices(); ++vertex.value) {
+    const VertexKind kind = cluster.fabric->vertex(vertex).kind;
+    const bool of_network = kind == VertexKind::leaf || kind == VertexKind::spine || kind == VertexKind::core;
+    if (of_network) { ++count.switches; }
+  }
+  return count;
+}
+
 void remark_step_costs(const StepResult& step, const StepCosts& costs, const CostFigures& figures, Record& record) {
   if (costs.energy_j) { record.remarks.push_back(energy_line(step, costs)); }
   if (costs.rent_usd) { record.remarks.push_back(rent_line(step, costs, figures)); }

@@ -103,6 +103,9 @@ void put_skipped_packets(const CollectiveTimer& timer, Record& record);
 /// Simulations of a step: nothing of them is known by size.
 inline constexpr Bytes kOneRun{0};
 
+/// Nodes that ranks are on, and all switches that are in none.
+MachineCount machine_of(const Cluster& cluster, std::uint32_t ranks);
+
 /// Puts energy and costs of a step, and of a whole training where its tokens are said: those that are known.
 void put_step_costs(const StepResult& step, const StepCosts& costs, const CostFigures& figures, Record& record);
 

@@ -1,6 +1,7 @@
 #include "models/serving/iteration_time.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <memory>
@@ -38,11 +39,30 @@ struct AttentionShare {
   double head = 0;  ///< elements
 };
 
-AttentionShare attention_share(const ServedModel& served) {
+AttentionShare share_of(const ServedModel& served, double key, double value) {
+  const double heads = static_cast<double>(served.model.layers) * served.model.attention.heads / served.tensor;
+  return {heads * (key + value), kept_bytes(served), heads * (key + value) * kWide, (key + value) / 2};
+}
+
+/// Of chunks: latent keys and values are expanded.
+AttentionShare chunk_share(const ServedModel& served) {
   const Attention& attention = served.model.attention;
+  return share_of(served, static_cast<double>(attention.head_size) + attention.rotary_size, attention.value_size);
+}
+
+/// Of single tokens: latent queries are brought to what is kept.
+AttentionShare decode_share(const ServedModel& served) {
+  const Attention& attention = served.model.attention;
+  if (attention.kind != Attention::Kind::latent) { return chunk_share(served); }
+  return share_of(served, static_cast<double>(attention.kv_rank) + attention.rotary_size, attention.kv_rank);
+}
+
+/// Operations on a kept token before a chunk, whose keys and values are made of what is kept of it.
+double expansion(const ServedModel& served) {
+  const Attention& attention = served.model.attention;
+  if (attention.kind != Attention::Kind::latent) { return 0; }
   const double heads = static_cast<double>(served.model.layers) * attention.heads / served.tensor;
-  const double sizes = static_cast<double>(attention.head_size) + attention.value_size;
-  return {heads * sizes, kept_bytes(served), heads * sizes * kWide, sizes / 2};
+  return 2 * heads * attention.kv_rank * (static_cast<double>(attention.head_size) + attention.value_size);
 }
 
 /// Of what reads weights or kept tokens.
@@ -62,13 +82,44 @@ Time time_in_layer(const Kernel& kernel, const IterationParts& parts) {
   return time_of(kernel, parts.gpu, parts.compute);
 }
 
+/// Products with experts that nobody chose are not computed, nor their matrices read.
+Kernel with_chosen(const Kernel& kernel, double chosen) {
+  Kernel fewer = gemm(kernel.label, kernel.precision, chosen, kernel.count * kernel.m / chosen, kernel.n, kernel.k);
+  fewer.unaligned = kernel.unaligned;
+  fewer.launches = kernel.launches;
+  return fewer;
+}
+
 /// All that a layer computes of so many tokens but attention between them.
-Time layer_time(const IterationParts& parts, std::uint32_t tokens) {
-  const LayerWork work = layer_work(parts.served.model, plan_of(parts.served, tokens), 0);
+Time layer_time(const IterationParts& parts, std::uint32_t tokens, std::uint32_t layer) {
+  const Transformer& model = parts.served.model;
+  const LayerWork work = layer_work(model, plan_of(parts.served, tokens), layer);
   Time sum;
   for (const PhasedKernels* part :
-       {&work.before_attention, &work.attention, &work.before_mlp, &work.mlp, &work.after_mlp}) {
+       {&work.before_attention, &work.attention, &work.before_mlp, &work.shared, &work.after_mlp}) {
     for (const Kernel& kernel : part->forward) { sum += time_in_layer(kernel, parts); }
+  }
+  const bool experts = has_experts(model, layer);
+  for (const Kernel& kernel : work.mlp.forward) {
+    const bool of_experts = experts && kernel.kind == Kernel::Kind::gemm;
+    sum += time_in_layer(of_experts ? with_chosen(kernel, chosen_experts(*model.experts, tokens)) : kernel, parts);
+  }
+  return sum;
+}
+
+/// Layers with experts, and those without, are each alike.
+Time layers_time(const IterationParts& parts, std::uint32_t tokens) {
+  const Transformer& model = parts.served.model;
+  std::array<std::int64_t, 2> counts{};
+  std::array<std::uint32_t, 2> examples{};
+  for (std::uint32_t layer = 0; layer < model.layers; ++layer) {
+    const std::size_t kind = has_experts(model, layer) ? 1 : 0;
+    ++counts.at(kind);
+    examples.at(kind) = layer;
+  }
+  Time sum;
+  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+    if (counts.at(kind) > 0) { sum += layer_time(parts, tokens, examples.at(kind)) * counts.at(kind); }
   }
   return sum;
 }
@@ -144,7 +195,7 @@ class IterationTimes {
     const ServedModel& served = parts_.served;
     const ParallelPlan plan = plan_of(served, tokens);
     const auto layers = static_cast<std::int64_t>(served.model.layers);
-    Time time = parts_.overhead + layer_time(parts_, tokens) * layers;
+    Time time = parts_.overhead + layers_time(parts_, tokens);
     time += time_of(embedding_work(served.model, plan).forward, parts_.gpu, parts_.compute);
     time += time_of(output_norm_work(served.model, plan).forward, parts_.gpu, parts_.compute);
     if (served.tensor > 1) { time += all_reduce_.of(tokens, all_reduce_size(served, 1)) * (2 * layers + 1); }
@@ -180,21 +231,26 @@ Bytes all_gather_size(const ServedModel& served, std::uint32_t samples) {
   return Bytes{kWide * static_cast<std::int64_t>(served.model.vocabulary) * samples};
 }
 
+double chosen_experts(const Experts& experts, std::uint32_t tokens) {
+  const double all = experts.experts;
+  return all * (1 - std::pow(1 - experts.chosen / all, static_cast<double>(tokens)));
+}
+
 Kernel chunk_attention(const ServedModel& served, std::uint32_t past, std::uint32_t tokens) {
-  const AttentionShare share = attention_share(served);
+  const AttentionShare share = chunk_share(served);
   const double count = tokens;
   const double pairs = count * past + count * (count + 1) / 2;
   Kernel kernel{.kind = Kernel::Kind::attention, .label = "attention", .precision = wide(served)};
   kernel.n = pairs / count;
   kernel.k = share.head;
   kernel.filling = kAttentionFilling;
-  kernel.flops = 2 * pairs * share.pair;
+  kernel.flops = 2 * pairs * share.pair + past * expansion(served);
   kernel.bytes = (past + count) * share.kept + count * share.own;
   return kernel;
 }
 
 Kernel decode_attention(const ServedModel& served, double kept) {
-  const AttentionShare share = attention_share(served);
+  const AttentionShare share = decode_share(served);
   Kernel kernel{.kind = Kernel::Kind::attention, .label = "attention", .precision = wide(served)};
   kernel.flops = 2 * kept * share.pair;
   kernel.bytes = kept * share.kept;

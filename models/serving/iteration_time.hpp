@@ -49,8 +49,16 @@ Bytes all_gather_size(const ServedModel& served, std::uint32_t samples);
 /// compute half a square, and read what is kept before them. Between two points of the grid of tokens collectives are
 /// interpolated linearly.
 ///
+/// Of experts, of which every GPU has its part, an iteration reads and computes those that some token chose:
+/// chosen_experts(). Of latent attention prompts have keys and values made of what is kept, also of what is kept before
+/// a chunk; single tokens bring their queries to what is kept, whose products take as long.
+///
 /// Times are remembered by their numbers. Throws as peak_of and the price.
 IterationLaw iteration_law(IterationParts parts);
+
+/// Experts of a layer that so many tokens choose together, on average, where each token chooses any of them alike:
+/// E (1 - (1 - k / E)^n).
+double chosen_experts(const Experts& experts, std::uint32_t tokens);
 
 /// Attention of all layers, on one GPU, without the overhead of kernels.
 Kernel chunk_attention(const ServedModel& served, std::uint32_t past, std::uint32_t tokens);

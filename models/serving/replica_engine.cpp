@@ -8,18 +8,28 @@
 
 namespace athanor {
 
-bool fits_engine(const ServedRequest& request, const EngineRules& rules) {
-  if (!rules.chunked_prefill && request.most_kept() > rules.max_batched_tokens) { return false; }
-  return (request.most_kept() + rules.page - 1) / rules.page <= rules.pages;
+namespace {
+
+std::uint64_t most_kept_by(EngineRole role, const ServedRequest& request) {
+  return role == EngineRole::prefill ? request.prompt : request.most_kept();
+}
+
+}  // namespace
+
+bool fits_engine(const ServedRequest& request, const EngineRules& rules, EngineRole role) {
+  const std::uint64_t kept = most_kept_by(role, request);
+  if (!rules.chunked_prefill && kept > rules.max_batched_tokens) { return false; }
+  return (kept + rules.page - 1) / rules.page <= rules.pages;
 }
 
 ReplicaEngine::ReplicaEngine(const EngineRules& rules, const IterationLaw& law, const ServedRequests& requests,
-                             std::vector<ServedOutcome>& outcomes, std::stop_token stop)
+                             std::vector<ServedOutcome>& outcomes, std::stop_token stop, EngineRole role)
     : rules_(rules),
       law_(law),
       requests_(requests),
       outcomes_(outcomes),
       stop_(std::move(stop)),
+      role_(role),
       free_pages_(rules.pages) {
   require(rules.max_running <= rules.max_batched_tokens, "{} requests share a budget of {} tokens", rules.max_running,
           rules.max_batched_tokens);
@@ -57,39 +67,46 @@ Time ReplicaEngine::look_ahead(Time at) {
 const ReplicaEngine::Plan& ReplicaEngine::plan() {
   if (plan_) { return *plan_; }
   schedule();
-  plan_ = Plan{load(), longest_run(), {}};
-  plan_->time = time_of_iterations(*plan_, plan_->count);
+  make_plan();
   return *plan_;
+}
+
+void ReplicaEngine::make_plan() {
+  plan_ = Plan{iteration_load(), longest_run(), {}};
+  plan_->time = time_of_iterations(*plan_, plan_->count);
 }
 
 Time ReplicaEngine::time_of_iterations(const Plan& plan, std::int64_t count) const {
   return plan.count > 1 ? time_of_run(plan.first, count, law_) : time_of(plan.first, law_) + time_of_chunks();
 }
 
+/// The last iteration is the one that begins before `until` and does not end before it.
+std::int64_t ReplicaEngine::begun_before(Time until) const {
+  if (plan_->count == 1 || time_of_iterations(*plan_, plan_->count - 1) < until - now_) { return plan_->count; }
+  std::int64_t low = 1;
+  std::int64_t high = plan_->count - 1;
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (time_of_iterations(*plan_, middle) >= until - now_) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
 void ReplicaEngine::step(Time until) {
   const Plan& next = plan();
-  std::int64_t count = next.count;
-  if (count > 1 && time_of_iterations(next, count - 1) >= until - now_) {
-    // The last iteration is the one that begins before `until` and does not end before it.
-    std::int64_t low = 1;
-    std::int64_t high = count - 1;
-    while (low < high) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (time_of_iterations(next, middle) >= until - now_) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    count = low;
-  }
+  const std::int64_t count = begun_before(until);
   carry_out(count, time_of_iterations(next, count));
 }
 
 void ReplicaEngine::schedule() {
   changed_ = false;
   std::uint32_t budget = rules_.max_batched_tokens;
-  if (schedule_running(budget)) { admit(budget); }
+  // Who was preempted by what others hold may leave nobody behind.
+  if (schedule_running(budget) || running_.empty()) { admit(budget); }
 }
 
 /// False: somebody was preempted.
@@ -128,11 +145,18 @@ void ReplicaEngine::preempt_last() {
 }
 
 void ReplicaEngine::admit(std::uint32_t budget) {
-  while (!waiting_.empty() && running_.size() < rules_.max_running && budget > 0) {
+  admit_delivered(budget);
+  while (!waiting_.empty()) {
     const Waiting next = waiting_.front();
+    if (next.elsewhere) {
+      if (!admit_from_elsewhere(next)) { return; }
+      waiting_.pop_front();
+      continue;
+    }
+    if (running_.size() == rules_.max_running || budget == 0) { return; }
     if (!rules_.chunked_prefill && next.known > budget) { return; }
     const std::uint32_t granted = std::min(next.known, budget);
-    const std::uint64_t pages = pages_of(rules_.reserve_output ? requests_[next.request].most_kept() : granted);
+    const std::uint64_t pages = pages_of(rules_.reserve_output ? most_kept(next.request) : granted);
     if (pages > free_pages_) { return; }
     waiting_.pop_front();
     free_pages_ -= pages;
@@ -143,7 +167,34 @@ void ReplicaEngine::admit(std::uint32_t budget) {
   }
 }
 
-IterationLoad ReplicaEngine::load() const {
+void ReplicaEngine::admit_delivered(std::uint32_t& budget) {
+  while (!delivered_.empty() && running_.size() < rules_.max_running && budget > 0) {
+    const auto admitted = pages_of_admitted_.find(delivered_.front());
+    const std::uint32_t prompt = requests_[admitted->first].prompt;
+    running_.push_back({admitted->first, prompt + 1, prompt, 1, admitted->second});
+    pages_of_admitted_.erase(admitted);
+    delivered_.pop_front();
+    --budget;
+    changed_ = true;
+  }
+}
+
+bool ReplicaEngine::admit_from_elsewhere(const Waiting& next) {
+  const std::uint64_t pages = pages_of(rules_.reserve_output ? most_kept(next.request) : next.known);
+  if (pages > free_pages_) { return false; }
+  free_pages_ -= pages;
+  pages_of_admitted_.emplace(next.request, pages);
+  admitted_.push_back(next.request);
+  return true;
+}
+
+std::uint64_t ReplicaEngine::most_kept(std::uint32_t request) const { return most_kept_by(role_, requests_[request]); }
+
+std::uint32_t ReplicaEngine::last_token(std::uint32_t request) const {
+  return role_ == EngineRole::prefill ? 1 : requests_[request].output;
+}
+
+IterationLoad ReplicaEngine::iteration_load() const {
   IterationLoad load;
   for (const Running& each : running_) {
     load.tokens += each.granted;
@@ -168,7 +219,7 @@ std::int64_t ReplicaEngine::longest_run() const {
   for (const Running& each : running_) {
     const std::uint32_t so_far = generated(each);
     if (so_far == 0 || each.known - each.computed != 1) { return 1; }
-    least = std::min(least, requests_[each.request].output - so_far);
+    least = std::min(least, last_token(each.request) - so_far);
   }
   return most_by_pages(least);
 }
@@ -210,13 +261,21 @@ void ReplicaEngine::carry_out(std::int64_t count, Time time) {
     if (!generates) { return false; }
     if (generated(each) == 0) { outcomes_[each.request].first_token = now_; }
     each.known += iterations;
-    if (generated(each) < requests_[each.request].output) { return false; }
-    outcomes_[each.request].finished = now_;
-    free_pages_ += each.pages;
+    if (generated(each) < last_token(each.request)) { return false; }
+    leave(each);
     ++ended_last_;
     return true;
   };
   running_.erase(std::remove_if(running_.begin(), running_.end(), ends), running_.end());
+}
+
+void ReplicaEngine::leave(const Running& each) {
+  if (generated(each) < requests_[each.request].output) {
+    held_.emplace(each.request, each.pages);
+    return;
+  }
+  outcomes_[each.request].finished = now_;
+  free_pages_ += each.pages;
 }
 
 /// With a + b i the time of iteration i, and A + D i the tokens that are kept in it, i from 0:

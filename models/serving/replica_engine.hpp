@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
 #include "models/serving/iteration_law.hpp"
@@ -20,6 +22,13 @@ struct EngineRules {
   std::uint32_t page = 16;                  ///< tokens
   std::uint64_t pages = 0;                  ///< of a replica's KV cache
   bool operator==(const EngineRules&) const = default;
+};
+
+/// Which part of requests an engine serves.
+enum class EngineRole : std::uint8_t {
+  whole,    ///< prompts and outputs
+  prefill,  ///< prompts and first tokens; pages of those that more tokens follow are held until release()
+  decode,   ///< what follows the first token; what is kept of the prompt comes from elsewhere: announce(), deliver()
 };
 
 /// What an engine did until now.
@@ -45,12 +54,15 @@ struct EngineAccount {
 /// when it comes to run, and none is preempted (guaranteed_no_evict, the default of TensorRT-LLM's capacity scheduler).
 ///
 /// Iterations that only decode for the same requests are computed at once (time_of_run), which changes no result.
+///
+/// An engine is driven in one of two ways: by arrive(), advance() and look_ahead(), where nothing but arrivals reaches
+/// it, or instant by instant (join() to begin()), where it is one of several that depend on each other.
 class ReplicaEngine {
  public:
   /// Borrows all four. Outcomes are written where the requests stand. Requires that every request that arrives fits:
   /// see fits_engine().
   ReplicaEngine(const EngineRules& rules, const IterationLaw& law, const ServedRequests& requests,
-                std::vector<ServedOutcome>& outcomes, std::stop_token stop = {});
+                std::vector<ServedOutcome>& outcomes, std::stop_token stop = {}, EngineRole role = EngineRole::whole);
 
   /// A request arrives. Requires that it does not arrive before others that did.
   void arrive(std::uint32_t request);
@@ -62,6 +74,36 @@ class ReplicaEngine {
   Time look_ahead(Time at);
   /// Requests that arrived and have not finished at `at`. Requires advance(at) or look_ahead(at) before.
   std::uint64_t outstanding(Time at) const;
+
+  /// Prompts whose last token is in an iteration that has begun.
+  struct Prefilled {
+    std::uint32_t request = 0;
+    Time begin;  ///< of the iteration
+    Time end;
+  };
+
+  // Instant by instant: whatever reaches the engine at an instant is told first, then what ends there is carried out,
+  // then begin() is asked once.
+
+  /// A request comes at this instant, whenever it arrived. Of roles but decode.
+  void join(std::uint32_t request, Time at);
+  /// Decode: what is kept of the request's prompt may be sent here, once there are pages for it: see take_admitted().
+  void announce(std::uint32_t request, Time at);
+  /// Decode: what is kept of the prompt of an admitted request is here. It comes to run before all that wait.
+  void deliver(std::uint32_t request, Time at);
+  /// Prefill: what is kept of the request is elsewhere; its pages are free.
+  void release(std::uint32_t request, Time at);
+  /// Carries out what ends at this instant.
+  void end(Time at);
+  /// Begins iterations where none runs, and there is something to do. Until when they run if nothing else comes;
+  /// Time::max(): none does. Throws as advance().
+  Time begin(Time at);
+  /// Since it was asked last: prefill, in the order of the engine.
+  std::vector<Prefilled> take_prefilled() { return std::exchange(prefilled_, {}); }
+  /// Since it was asked last: decode, announced requests that have got pages for their prompt and the token behind it.
+  std::vector<std::uint32_t> take_admitted() { return std::exchange(admitted_, {}); }
+  /// Requests that it has to do with, those on their way included, those whose pages are held apart.
+  std::uint64_t load() const { return running_.size() + waiting_.size() + pages_of_admitted_.size(); }
 
   const EngineAccount& account() const { return account_; }
 
@@ -84,22 +126,36 @@ class ReplicaEngine {
   struct Waiting {
     std::uint32_t request = 0;
     std::uint32_t known = 0;
+    bool elsewhere = false;  ///< what is kept of the prompt is
   };
 
-  bool is_idle() const { return running_.empty() && waiting_.empty(); }
+  bool is_idle() const { return running_.empty() && waiting_.empty() && delivered_.empty(); }
   std::uint64_t pages_of(std::uint64_t tokens) const { return (tokens + rules_.page - 1) / rules_.page; }
   std::uint32_t generated(const Running& each) const { return each.known - requests_[each.request].prompt; }
+  /// Tokens that the request keeps here at most, and generates here.
+  std::uint64_t most_kept(std::uint32_t request) const;
+  std::uint32_t last_token(std::uint32_t request) const;
+  /// Leaves out of the iterations that run those that have not begun.
+  void cut_run(Time at);
+  std::int64_t begun_before(Time until) const;
   /// Requires that nobody arrives any more before the next iteration begins.
   const Plan& plan();
+  void make_plan();
   Time time_of_iterations(const Plan& plan, std::int64_t count) const;
   void step(Time until);
   void schedule();
   bool schedule_running(std::uint32_t& budget);
   void admit(std::uint32_t budget);
+  void admit_delivered(std::uint32_t& budget);
+  /// False: there are no pages.
+  bool admit_from_elsewhere(const Waiting& next);
+  void note_prefilled();
+  /// Of a request that is done here.
+  void leave(const Running& each);
   /// False: there were not enough, not even of those that came later.
   bool take_pages(std::size_t index, std::uint64_t tokens);
   void preempt_last();
-  IterationLoad load() const;
+  IterationLoad iteration_load() const;
   Time time_of_chunks() const;
   /// How often the iteration that is next repeats, at most, with nothing else in it.
   std::int64_t longest_run() const;
@@ -113,8 +169,14 @@ class ReplicaEngine {
   const ServedRequests& requests_;
   std::vector<ServedOutcome>& outcomes_;
   std::stop_token stop_;
+  EngineRole role_;
   std::vector<Running> running_;  ///< in the order in which they came to run
   std::deque<Waiting> waiting_;
+  std::map<std::uint32_t, std::uint64_t> held_;               ///< prefill: pages, by request
+  std::map<std::uint32_t, std::uint64_t> pages_of_admitted_;  ///< decode: by request that does not run yet
+  std::deque<std::uint32_t> delivered_;                       ///< of these; in their order
+  std::vector<Prefilled> prefilled_;
+  std::vector<std::uint32_t> admitted_;
   std::uint64_t free_pages_;
   std::optional<Plan> plan_;
   bool changed_ = false;  ///< somebody came to run, or was preempted, for the iteration that is next
@@ -125,6 +187,7 @@ class ReplicaEngine {
 
 /// Whether an engine of these rules can serve the request when it is alone: all its tokens fit into its pages, and
 /// without chunked prefill into the budget of an iteration, since a preempted one computes all of them again.
-bool fits_engine(const ServedRequest& request, const EngineRules& rules);
+/// One that decodes for others computes all of them again, too, and one that prefills for others keeps prompts alone.
+bool fits_engine(const ServedRequest& request, const EngineRules& rules, EngineRole role = EngineRole::whole);
 
 }  // namespace athanor

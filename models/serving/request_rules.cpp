@@ -35,6 +35,10 @@ std::uint32_t fewest(const TokenCount& law) { return law.sigma > 0 ? law.least :
 
 }  // namespace
 
+std::uint32_t most_tokens(const TokenCount& law) { return law.sigma > 0 ? law.most : whole_tokens(law, law.mean); }
+
+bool draws(const RequestRules& rules) { return rules.between || rules.prompt.sigma > 0 || rules.output.sigma > 0; }
+
 ServedRequest shortest(const RequestRules& rules) { return {Time::zero(), fewest(rules.prompt), fewest(rules.output)}; }
 
 ServedRequests draw_requests(const RequestRules& rules, std::uint64_t seed) {

@@ -29,6 +29,11 @@ struct RequestRules {
 /// With the fewest tokens that are drawn.
 ServedRequest shortest(const RequestRules& rules);
 
+/// The most that may be drawn.
+std::uint32_t most_tokens(const TokenCount& law);
+/// Whether anything depends on a seed.
+bool draws(const RequestRules& rules);
+
 /// Poisson arrivals from 0 on, or all at 0. What is drawn depends on the seed alone; arrivals, prompts and outputs each
 /// on streams of their own. Requires a count, or a time between arrivals.
 ServedRequests draw_requests(const RequestRules& rules, std::uint64_t seed);

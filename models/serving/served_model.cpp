@@ -23,10 +23,6 @@ bool has_windows(const Transformer& model) {
 std::vector<std::string> obstacles(const ServedModel& served) {
   const Transformer& model = served.model;
   std::vector<std::string> all = contradictions(model, plan_of(served, 1));
-  if (model.experts) { all.emplace_back("its layers have experts, which are not served yet"); }
-  if (model.attention.kind == Attention::Kind::latent) {
-    all.emplace_back("its attention is latent, which is not served yet");
-  }
   if (!model.attention.causal) { all.emplace_back("its attention is not causal: it generates nothing"); }
   if (has_windows(model)) { all.emplace_back("its attention has windows, which are not served yet"); }
   return all;
@@ -39,6 +35,7 @@ ParallelPlan plan_of(const ServedModel& served, std::uint32_t tokens) {
   plan.global_batch = 1;
   plan.sequence = tokens;
   plan.precision = served.precision;
+  if (served.model.experts) { plan.expert_tensor = served.tensor; }
   plan.any_order = true;  // forward alone: a cast is for one product
   return plan;
 }
@@ -52,6 +49,7 @@ double weight_bytes(const ServedModel& served) {
     matrices.whole = 0;
     wide.split = 0;
     wide.keys = 0;
+    wide.experts = 0;
     bytes += bytes_of(served.precision) * parameter_share(matrices, served.model, plan).total() +
              kWide * parameter_share(wide, served.model, plan).total();
   }
@@ -60,9 +58,12 @@ double weight_bytes(const ServedModel& served) {
 
 double kept_bytes(const ServedModel& served) {
   const Attention& attention = served.model.attention;
+  const double bytes = served.model.layers * bytes_of(served.kv_precision);
+  if (attention.kind == Attention::Kind::latent) {
+    return bytes * (static_cast<double>(attention.kv_rank) + attention.rotary_size);
+  }
   const double heads = std::max(1.0, static_cast<double>(attention.kv_heads) / served.tensor);
-  return served.model.layers * heads * (static_cast<double>(attention.head_size) + attention.value_size) *
-         bytes_of(served.kv_precision);
+  return bytes * heads * (static_cast<double>(attention.head_size) + attention.value_size);
 }
 
 std::uint64_t pages_that_fit(const ServedModel& served, const GpuRates& gpu, double memory_share, std::uint32_t page) {

@@ -13,13 +13,13 @@ namespace athanor {
 /// A model as it is served, on each of the GPUs that share it.
 struct ServedModel {
   Transformer model;
-  std::uint32_t tensor = 1;                  ///< GPUs that share every layer
+  std::uint32_t tensor = 1;                  ///< GPUs that share every layer: of experts each has its part of every one
   Precision precision = Precision::bf16;     ///< of weights of layers, and of their products: 16 bits or fp8
   Precision kv_precision = Precision::bf16;  ///< of kept keys and values: 16 bits or fp8
 };
 
 /// What of the model is not simulated, and how its layers cannot be shared so, in the user's words; empty: nothing.
-/// Layers of experts, latent attention and windows are not.
+/// Windows of attention are not.
 std::vector<std::string> obstacles(const ServedModel& served);
 
 /// As training has it: one sequence of so many tokens.
@@ -30,7 +30,8 @@ ParallelPlan plan_of(const ServedModel& served, std::uint32_t tokens);
 double weight_bytes(const ServedModel& served);
 
 /// Bytes that one GPU keeps of a token: 2 x layers x (KV heads that it has) x head size x bytes of a number. Where
-/// there are more GPUs than KV heads, each has one.
+/// there are more GPUs than KV heads, each has one. Of latent attention (DeepSeek-V2, 2024, section 2.1) layers x
+/// (compressed keys and values, and the rotary part of the one key) x bytes, on every GPU.
 double kept_bytes(const ServedModel& served);
 
 /// Pages of so many tokens that fit beside the weights into a share of the memory, as vLLM's gpu_memory_utilization

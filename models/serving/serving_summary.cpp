@@ -59,24 +59,56 @@ void put_rates(const ServingRun& run, const ServedRequests& requests, ServingSum
   summary.requests_per_s = static_cast<double>(requests.size()) / summary.seconds;
 }
 
-void put_replicas(const ServingRun& run, const ServingRules& rules, ServingSummary& summary) {
+/// Of all replicas of a pool, added up.
+struct PoolTotals {
   double busy = 0;
   double running = 0;
   double kept = 0;
-  std::uint64_t most = 0;
-  for (const EngineAccount& replica : run.replicas) {
-    busy += seconds(replica.busy);
-    running += replica.running_seconds;
-    kept += replica.kept_token_seconds;
-    most = std::max(most, replica.most_pages);
+  std::uint64_t most_pages = 0;
+};
+
+PoolTotals totals_of(const std::vector<EngineAccount>& pool, ServingSummary& summary) {
+  PoolTotals totals;
+  for (const EngineAccount& replica : pool) {
+    totals.busy += seconds(replica.busy);
+    totals.running += replica.running_seconds;
+    totals.kept += replica.kept_token_seconds;
+    totals.most_pages = std::max(totals.most_pages, replica.most_pages);
     summary.iterations += replica.iterations;
     summary.preemptions += replica.preemptions;
   }
+  return totals;
+}
+
+void put_replicas(const ServingRun& run, const ServingRules& rules, ServingSummary& summary) {
+  const PoolTotals totals = totals_of(run.replicas, summary);
   const auto pages = static_cast<double>(rules.engine.pages);
-  summary.busy = busy / (summary.seconds * rules.replicas);
-  summary.running = running / busy;
-  summary.kv_mean = kept / (busy * pages * rules.engine.page);
-  summary.kv_most = static_cast<double>(most) / pages;
+  summary.busy = totals.busy / (summary.seconds * rules.replicas);
+  summary.kv_most = static_cast<double>(totals.most_pages) / pages;
+  if (totals.busy == 0) { return; }  // all had one token, and nobody decoded
+  summary.running = totals.running / totals.busy;
+  summary.kv_mean = totals.kept / (totals.busy * pages * rules.engine.page);
+}
+
+void put_pools(const ServingRun& run, const ServingRules& rules, ServingSummary& summary) {
+  const PoolTotals totals = totals_of(run.prefill, summary);
+  PoolsSummary& pools = summary.pools.emplace();
+  pools.prefill_busy = totals.busy / (summary.seconds * rules.prefill->replicas);
+  pools.decode_busy = summary.busy;
+  const double all = static_cast<double>(rules.prefill->replicas) + rules.replicas;
+  summary.busy = (pools.prefill_busy * rules.prefill->replicas + pools.decode_busy * rules.replicas) / all;
+  pools.prefill_kv_most = static_cast<double>(totals.most_pages) / static_cast<double>(rules.prefill->engine.pages);
+  pools.kv_bytes = static_cast<double>(run.kv_bytes);
+  std::vector<Time> transfer;
+  std::vector<Time> wait;
+  for (std::size_t i = 0; i < run.transfers.size(); ++i) {
+    const KvTransferTimes& each = run.transfers[i];
+    if (each.there == Time::zero()) { continue; }
+    transfer.push_back(each.there - each.begun);
+    wait.push_back(each.there - run.outcomes[i].first_token);
+  }
+  pools.kv_transfer = spread_of(std::move(transfer));
+  pools.kv_wait = spread_of(std::move(wait));
 }
 
 }  // namespace
@@ -87,6 +119,7 @@ ServingSummary summary_of(const ServingRun& run, const ServedRequests& requests,
   put_times(run, requests, summary);
   put_rates(run, requests, summary);
   put_replicas(run, rules, summary);
+  if (rules.prefill) { put_pools(run, rules, summary); }
   if (!limits.ttft && !limits.tpot) { return summary; }
   std::uint64_t kept = 0;
   for (std::size_t i = 0; i < requests.size(); ++i) { kept += keeps(limits, requests[i], run.outcomes[i]) ? 1 : 0; }

@@ -26,6 +26,16 @@ struct ServingLimits {
   bool operator==(const ServingLimits&) const = default;
 };
 
+/// Of two pools of replicas.
+struct PoolsSummary {
+  double prefill_busy = 0;  ///< share of the time that replicas which prefill run iterations
+  double decode_busy = 0;
+  double prefill_kv_most = 0;  ///< share of pages that were taken or held at once, of the fullest that prefills
+  TimeSpread kv_transfer;      ///< of what is kept of a request: from when there is room for it until all is there
+  TimeSpread kv_wait;          ///< from the first token until all is there, waiting for pages included
+  double kv_bytes = 0;         ///< that moved
+};
+
 /// How requests were served, from the first arrival to the end of the last.
 struct ServingSummary {
   std::uint64_t requests = 0;
@@ -40,11 +50,13 @@ struct ServingSummary {
   double requests_per_s = 0;
   std::optional<double> within_limits = {};  ///< share of requests; none: there are no limits
   double busy = 0;                           ///< share of the time that replicas run iterations
-  double running = 0;  ///< requests in an iteration, on average over the time that replicas are busy
+  double running = 0;  ///< requests in an iteration, on average over the time that replicas are busy; of two pools,
+                       ///< where they decode
   double kv_mean = 0;  ///< share of kept tokens that there is room for, likewise
-  double kv_most = 0;  ///< share of pages that were taken at once, of the fullest replica
+  double kv_most = 0;  ///< share of pages that were taken at once, of the fullest replica, likewise
   std::uint64_t iterations = 0;
   std::uint64_t preemptions = 0;
+  std::optional<PoolsSummary> pools = {};
 };
 
 /// Requires a run of these requests and rules; at least one request.

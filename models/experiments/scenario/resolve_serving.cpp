@@ -5,9 +5,11 @@
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/compute_profile_section.hpp"
+#include "models/experiments/scenario/costs_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/scenario/training_gpus.hpp"
 #include "models/experiments/serving.hpp"
+#include "models/serving/kv_shares.hpp"
 #include "models/serving/request_trace.hpp"
 #include "sim/error.hpp"
 #include "topologies/cluster.hpp"
@@ -38,6 +40,9 @@ class ServingResolution {
     const bool fits = fit_model(*serving) && fit_replicas(*serving) && find_gpu(*serving) && find_compute(*serving) &&
                       fit_memory(*serving) && find_requests(*serving);
     if (!fits) { return nullptr; }
+    TrainingSetup machine;
+    machine.gpu = serving->parts.gpu;
+    serving->costs = completed(config_.costs, machine);
     note(*serving);
     return serving;
   }
@@ -59,25 +64,33 @@ class ServingResolution {
     ServedModel& served = serving.parts.served;
     served.model = *model.transformer;
     served.model.name = model.name;
-    served.tensor = config_.tensor;
+    served.tensor = config_.pools ? config_.pools->decode.tensor : config_.tensor;
     served.precision = config_.precision;
     const bool narrow = config_.precision == Precision::fp8;
     served.kv_precision = config_.kv_precision.value_or(narrow ? Precision::bf16 : config_.precision);
-    const std::vector<std::string> reasons = obstacles(served);
+    serving.prefill_tensor = config_.pools ? config_.pools->prefill.tensor : 1;
+    std::vector<std::string> reasons = obstacles(served);
+    if (config_.pools && reasons.empty()) { reasons = obstacles(serving.prefilled()); }
     for (const std::string& reason : reasons) {
       problem("model", "cannot-serve", fmt::format("{} cannot be served so: {}", model.name, reason),
               "choose another model or another \"tensor\"");
     }
-    return reasons.empty();
+    return reasons.empty() && (!config_.pools || fit_pieces(served.model));
+  }
+
+  bool fit_pieces(const Transformer& model) {
+    if (config_.pools->transfer.pieces <= model.layers) { return true; }
+    context_.problems.add(
+        {"out-of-range",
+         fmt::format("{} pieces of layers, and {} has {}", config_.pools->transfer.pieces, model.name, model.layers),
+         config_.pools->place_of_pieces, fmt::format("write at most {}", model.layers)});
+    return false;
   }
 
   bool fit_replicas(Serving& serving) {
+    if (config_.pools) { return fit_pools(serving); }
     const std::uint64_t endpoints = cluster_.endpoints.size();
-    if (config_.tensor > endpoints) {
-      return problem("tensor", "too-many-ranks",
-                     fmt::format("a replica has {} GPUs, but the cluster has {} endpoints", config_.tensor, endpoints),
-                     fmt::format("make \"tensor\" at most {}, or use a larger cluster", endpoints));
-    }
+    if (!fits(config_.tensor, nullptr)) { return false; }
     if (!config_.replicas && endpoints % config_.tensor != 0) {
       return problem("tensor", "degrees-do-not-divide",
                      fmt::format("replicas of {} GPUs do not divide the {} endpoints of {}", config_.tensor, endpoints,
@@ -92,6 +105,70 @@ class ServingResolution {
                      fmt::format("write \"replicas\": {}, or use a larger cluster", endpoints / config_.tensor));
     }
     serving.rules.replicas = static_cast<std::uint32_t>(replicas);
+    return true;
+  }
+
+  /// `place`: null: of the serving's own.
+  bool fits(std::uint32_t tensor, const SourceLocation* place) {
+    const std::size_t endpoints = cluster_.endpoints.size();
+    if (tensor <= endpoints) { return true; }
+    context_.problems.add({"too-many-ranks",
+                           fmt::format("a replica has {} GPUs, but the cluster has {} endpoints", tensor, endpoints),
+                           place == nullptr ? config_.places.find("tensor")->second : *place,
+                           fmt::format("make \"tensor\" at most {}, or use a larger cluster", endpoints)});
+    return false;
+  }
+
+  bool fit_pools(Serving& serving) {
+    const PoolsConfig& pools = *config_.pools;
+    const std::uint64_t endpoints = cluster_.endpoints.size();
+    if (!fits(pools.prefill.tensor, &pools.prefill.place) || !fits(pools.decode.tensor, &pools.decode.place)) {
+      return false;
+    }
+    if (!pools.search) {
+      const std::uint64_t gpus = std::uint64_t{*pools.prefill.replicas} * pools.prefill.tensor +
+                                 std::uint64_t{*pools.decode.replicas} * pools.decode.tensor;
+      if (gpus > endpoints) {
+        return problem("pools", "too-many-ranks",
+                       fmt::format("the pools have {} GPUs, but the cluster has {} endpoints", gpus, endpoints),
+                       "make \"replicas\" or \"tensor\" smaller, or use a larger cluster");
+      }
+      serving.divisions = {{*pools.prefill.replicas, *pools.decode.replicas}};
+    } else {
+      for (std::uint64_t gpus = pools.prefill.tensor; gpus + pools.decode.tensor <= endpoints;
+           gpus += pools.prefill.tensor) {
+        serving.divisions.push_back({static_cast<std::uint32_t>(gpus / pools.prefill.tensor),
+                                     static_cast<std::uint32_t>((endpoints - gpus) / pools.decode.tensor)});
+      }
+    }
+    if (serving.divisions.empty()) {
+      return problem("pools", "too-many-ranks",
+                     fmt::format("a replica of each pool has {} GPUs, but the cluster has {} endpoints",
+                                 pools.prefill.tensor + pools.decode.tensor, endpoints),
+                     "make \"tensor\" smaller, or use a larger cluster");
+    }
+    return fit_connections(serving);
+  }
+
+  /// Of every replica that prefills with every one that decodes.
+  bool fit_connections(Serving& serving) {
+    constexpr std::uint64_t kMost = 4'000'000;  // 300 bytes each
+    const std::uint64_t shares = kv_shares(serving.prefilled(), serving.parts.served.tensor).size();
+    for (const PoolDivision& each : serving.divisions) {
+      const std::uint64_t all = shares * each.prefill * each.decode;
+      if (all <= kMost) { continue; }
+      return problem("pools", "too-many-connections",
+                     fmt::format("{} replicas that prefill have {} connections with {} that decode, and {} are "
+                                 "simulated at most",
+                                 each.prefill, all, each.decode, kMost),
+                     "simulate a part of the cluster, with a part of the requests");
+    }
+    serving.rules.replicas = serving.divisions.front().decode;
+    PrefillPool& prefill = serving.rules.prefill.emplace();
+    prefill.replicas = serving.divisions.front().prefill;
+    prefill.engine = config_.pools->prefill.batching.value_or(config_.rules.engine);
+    prefill.transfer = config_.pools->transfer;
+    serving.rules.engine = config_.pools->decode.batching.value_or(config_.rules.engine);
     return true;
   }
 
@@ -143,40 +220,62 @@ class ServingResolution {
   }
 
   /// The least number of GPUs, doubled from what was asked for, on which weights leave room for a page.
-  std::string advice(const Serving& serving) const {
-    ServedModel served = serving.parts.served;
+  std::string advice(const Serving& serving, ServedModel served, const EngineRules& rules) const {
     for (served.tensor *= 2; served.tensor <= cluster_.endpoints.size(); served.tensor *= 2) {
       if (!obstacles(served).empty()) { break; }
-      if (pages(serving, served) > 0) { return fmt::format("it fits with \"tensor\": {}", served.tensor); }
+      if (pages(serving, served, rules) > 0) { return fmt::format("it fits with \"tensor\": {}", served.tensor); }
     }
     return "share it among more GPUs (\"tensor\"), or keep it in a narrower precision";
   }
 
-  std::uint64_t pages(const Serving& serving, const ServedModel& served) const {
-    return pages_that_fit(served, serving.parts.gpu, to_double(config_.memory_share), config_.rules.engine.page);
+  std::uint64_t pages(const Serving& serving, const ServedModel& served, const EngineRules& rules) const {
+    return pages_that_fit(served, serving.parts.gpu, to_double(config_.memory_share), rules.page);
   }
 
   bool fit_memory(Serving& serving) {
-    serving.rules.engine.pages = pages(serving, serving.parts.served);
-    if (serving.rules.engine.pages > 0) { return true; }
+    if (!fit_memory(serving, serving.parts.served, serving.rules.engine,
+                    config_.pools ? &config_.pools->decode.place : nullptr)) {
+      return false;
+    }
+    return !serving.rules.prefill ||
+           fit_memory(serving, serving.prefilled(), serving.rules.prefill->engine, &config_.pools->prefill.place);
+  }
+
+  bool fit_memory(const Serving& serving, const ServedModel& served, EngineRules& rules, const SourceLocation* place) {
+    rules.pages = pages(serving, served, rules);
+    if (rules.pages > 0) { return true; }
     const GpuRates& gpu = serving.parts.gpu;
     const double share = to_double(config_.memory_share);
-    return problem(
-        "tensor", "out-of-memory",
-        fmt::format("{} needs {:.1f} GB for weights on each of {} GPUs, and {:.1f} GB are {:g} of the memory "
-                    "of {}: nothing is left for a page of the KV cache",
-                    serving.parts.served.model.name, weight_bytes(serving.parts.served) * kGigabyte, config_.tensor,
-                    gpu.memory * share * kGigabyte, share, gpu.name),
-        advice(serving));
+    context_.problems.add(
+        {"out-of-memory",
+         fmt::format("{} needs {:.1f} GB for weights on each of {} GPUs, and {:.1f} GB are {:g} of the memory "
+                     "of {}: nothing is left for a page of the KV cache",
+                     served.model.name, weight_bytes(served) * kGigabyte, served.tensor, gpu.memory * share * kGigabyte,
+                     share, gpu.name),
+         place == nullptr ? config_.places.find("tensor")->second : *place, advice(serving, served, rules)});
+    return false;
   }
 
   bool find_requests(Serving& serving) {
+    return read_requests(serving) &&
+           (!config_.limits.tpot || !all_of_one_token(serving) ||
+            problem("limits", "no-effect", "every request has one token, and \"tpot\" is of those behind the first",
+                    "leave out \"tpot\""));
+  }
+
+  static bool all_of_one_token(const Serving& serving) {
+    if (!serving.recorded) { return most_tokens(serving.drawn.output) == 1; }
+    return std::all_of(serving.recorded->begin(), serving.recorded->end(),
+                       [](const ServedRequest& each) { return each.output == 1; });
+  }
+
+  bool read_requests(Serving& serving) {
     if (config_.trace.empty()) {
       serving.requests = config_.drawn.count > 0 ? fmt::format("{} requests", config_.drawn.count)
                                                  : fmt::format("requests for {:g} s", seconds(config_.drawn.duration));
       serving.requests +=
           config_.drawn.between ? fmt::format(", {:g} a second", 1 / seconds(*config_.drawn.between)) : " at once";
-      const auto obstacle = obstacle_of(shortest(config_.drawn), serving.rules.engine);
+      const auto obstacle = obstacle_of(shortest(config_.drawn), serving.rules);
       return !obstacle || problem("requests", "request-too-long", "the shortest request, " + obstacle->message,
                                   obstacle->hint + ", or ask for fewer tokens");
     }
@@ -190,21 +289,28 @@ class ServingResolution {
       return false;
     }
     serving.requests = fmt::format("{} requests of {}", serving.recorded->size(), config_.trace);
-    const auto obstacle = first_obstacle(*serving.recorded, serving.rules.engine);
+    const auto obstacle = first_obstacle(*serving.recorded, serving.rules);
     return !obstacle || problem("file", "request-too-long", obstacle->message, obstacle->hint);
+  }
+
+  static std::string memory_text(const ServedModel& served, const EngineRules& rules) {
+    return fmt::format(
+        "{:.1f} GB of weights in {} on each GPU, and {:.1f} GB of keys and values in {}: {} pages of {} "
+        "tokens",
+        weight_bytes(served) * kGigabyte, name(served.precision),
+        static_cast<double>(rules.pages) * rules.page * kept_bytes(served) * kGigabyte, name(served.kv_precision),
+        rules.pages, rules.page);
   }
 
   void note(Serving& serving) const {
     const ServedModel& served = serving.parts.served;
-    const EngineRules& rules = serving.rules.engine;
     std::vector<std::string>& notes = serving.notes;
-    notes.push_back(
-        fmt::format("memory: {:.1f} GB of weights in {} on each GPU, and {:.1f} GB of keys and values in {}: {} pages "
-                    "of {} tokens; "
-                    "activations and the CUDA context are not counted",
-                    weight_bytes(served) * kGigabyte, name(served.precision),
-                    static_cast<double>(rules.pages) * rules.page * kept_bytes(served) * kGigabyte,
-                    name(served.kv_precision), rules.pages, rules.page));
+    std::string memory = memory_text(served, serving.rules.engine);
+    if (serving.rules.prefill) {
+      memory = fmt::format("where it decodes {}; where it prefills {}", memory,
+                           memory_text(serving.prefilled(), serving.rules.prefill->engine));
+    }
+    notes.push_back(fmt::format("memory: {}; activations and the CUDA context are not counted", memory));
     notes.push_back(
         fmt::format("each iteration takes {:g} us on the host while GPUs wait", microseconds(serving.parts.overhead)));
     notes.push_back(fmt::format(
@@ -214,13 +320,24 @@ class ServingResolution {
       notes.push_back(fmt::format("extrapolated: the compute profile {} was not fitted on {} of {}",
                                   serving.parts.compute.name, name(config_.precision), serving.parts.gpu.name));
     }
-    if (served.tensor > 1 && serving.rules.replicas > 1) {
+    if (served.model.experts) { notes.emplace_back("tokens are taken to choose any expert of a layer alike"); }
+    if (served.model.next_token_layers > 0) { notes.emplace_back("layers that predict further tokens are left out"); }
+    note_replicas(serving, notes);
+    for (const std::string& each : config_.model.ignored) { notes.push_back("ignored: " + each); }
+  }
+
+  void note_replicas(const Serving& serving, std::vector<std::string>& notes) const {
+    const bool shared = serving.parts.served.tensor > 1 || serving.prefill_tensor > 1;
+    if (shared && serving.gpus() > serving.parts.served.tensor) {
       notes.emplace_back("collectives are priced as if all replicas called them at the same time");
+    }
+    if (config_.pools) {
+      notes.emplace_back("keys and values share links with each other, not with collectives");
+      return;
     }
     if (serving.rules.replicas == 1 && serving.rules.balance != Balance::round_robin) {
       notes.emplace_back("\"balance\" has no effect here: there is one replica");
     }
-    for (const std::string& each : config_.model.ignored) { notes.push_back("ignored: " + each); }
   }
 
   ReadingContext& context_;

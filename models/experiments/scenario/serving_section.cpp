@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "models/experiments/scenario/compute_profile_section.hpp"
+#include "models/experiments/scenario/costs_section.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/scenario/resolve_serving.hpp"
 #include "models/experiments/serving.hpp"
@@ -121,6 +122,57 @@ Names<Precision> served_precisions() {
   return {{"fp16", Precision::fp16}, {"bf16", Precision::bf16}, {"fp8", Precision::fp8}};
 }
 
+void visit_pool(Fields& fields, PoolConfig& pool) {
+  fields.optional("replicas", pool.replicas, "Of the pool; absent with \"search\"", {1, 1'000'000});
+  fields.optional("tensor", pool.tensor, "GPUs of each, which share every layer", {1, 65'536});
+  fields.optional_object("batching", pool.batching, "How they put requests together; absent: as all replicas do",
+                         visit_batching);
+  pool.place = fields.place("tensor");
+}
+
+void visit_transfer(Fields& fields, PoolsConfig& pools) {
+  fields.optional("pieces", pools.transfer.pieces,
+                  "Of layers, each of which is sent as soon as it is computed; 1: all behind the prompt", {1, 100'000});
+  fields.optional("overhead", pools.transfer.overhead,
+                  "From when there is room for keys and values until they are sent");
+  pools.place_of_pieces = fields.place("pieces");
+}
+
+void visit_pools(Fields& fields, PoolsConfig& pools) {
+  fields.required_object("prefill", pools.prefill, "Replicas that compute prompts and first tokens", visit_pool);
+  fields.required_object("decode", pools.decode, "Replicas that generate what follows", visit_pool);
+  fields.optional("search", pools.search,
+                  "Every division of the GPUs is simulated; that with most requests within limits counts");
+  fields.optional_object("transfer", pools, "How keys and values come from one to the other", visit_transfer);
+  if (!fields.ok()) { return; }
+  for (const auto& [key, pool] : {std::pair{"prefill", &pools.prefill}, std::pair{"decode", &pools.decode}}) {
+    if (pools.search && pool->replicas) {
+      fields.problem(key, "conflict", "\"search\" finds out how many \"replicas\" there are, and here they are given",
+                     "leave out one of the two");
+    } else if (!pools.search && !pool->replicas) {
+      fields.problem(key, "missing-key", "nothing says how many \"replicas\" there are",
+                     R"(write "replicas", or "search": true beside the pools)");
+    }
+  }
+}
+
+void refuse_beside_pools(Fields& fields, const ServingConfig& config) {
+  if (!config.pools || !fields.ok()) { return; }
+  for (const char* key : {"tensor", "replicas"}) {
+    if (fields.has(key)) {
+      fields.problem(key, "no-effect", fmt::format("each of the \"pools\" has a \"{}\" of its own", key),
+                     "leave it out, or write it into \"prefill\" and \"decode\"");
+    }
+  }
+  if (fields.has("batching") && config.pools->prefill.batching && config.pools->decode.batching) {
+    fields.problem("batching", "no-effect", "each of the \"pools\" has a \"batching\" of its own", "leave it out");
+  }
+  if (config.pools->search && config.limits == ServingLimits{}) {
+    fields.problem("pools", "no-limits", "\"search\" looks for most requests within limits, and there are none",
+                   R"(write "limits", as in "limits": {"ttft": "500ms", "tpot": "40ms"})");
+  }
+}
+
 void read_hardware(Fields& fields, ReadingContext& context, ServingConfig& config) {
   fields.optional("precision", config.precision, "Of the weights of layers, and of products with them",
                   served_precisions());
@@ -141,6 +193,13 @@ void read_hardware(Fields& fields, ReadingContext& context, ServingConfig& confi
   fields.optional("stream_share", config.stream_share,
                   "Of the memory's bandwidth, that reading weights and kept tokens reaches", {{1, 100}, {1, 1}});
   fields.optional("overhead", config.overhead, "Of each iteration: what the host takes while the GPU waits");
+}
+
+void read_costs_of_serving(Fields& fields, CostFigures& costs) {
+  read_costs(fields, costs);
+  if (costs.tokens) {
+    fields.problem("tokens", "no-effect", "it is of a whole training, and this is serving", "leave it out");
+  }
 }
 
 void read_limits(Fields& fields, ServingConfig& config) {
@@ -165,6 +224,12 @@ void read_measured(Fields& fields, ServingConfig& config) {
     if (config.measured[&kWithinLimits] && config.limits == ServingLimits{}) {
       inner.problem(kWithinLimits.key, "no-effect", "results have it where there are limits, and there are none",
                     R"(write "limits", as in "limits": {"ttft": "500ms"})");
+    }
+    for (const Column* column : {&kKvTransferMean, &kKvTransferMedian, &kKvTransferP99}) {
+      if (config.measured[column] && !config.pools) {
+        inner.problem(column->key, "no-effect", "keys and values move between \"pools\", and there are none",
+                      "leave it out, or write \"pools\"");
+      }
     }
   });
   fields.optional("max_error", config.max_error, "It fails above this |simulated / measured - 1|", {{0, 1}, {100, 1}});
@@ -192,10 +257,15 @@ void visit(Fields& fields, ReadingContext& context, ServingConfig& config) {
   fields.optional_object("batching", config.rules.engine, "How a replica puts requests together", visit_batching);
   fields.optional("balance", config.rules.balance, "Which replica a request goes to",
                   {{"round_robin", Balance::round_robin}, {"least_load", Balance::least_load}});
+  fields.optional_object("pools", config.pools, "Replicas that compute prompts, and others that generate tokens",
+                         visit_pools);
   read_limits(fields, config);
+  refuse_beside_pools(fields, config);
   read_measured(fields, config);
+  fields.optional_object("costs", "What the machine draws and costs",
+                         [&](Fields& inner) { read_costs_of_serving(inner, config.costs); });
   config.place = fields.place();
-  for (const char* key : {"model", "tensor", "replicas", "precision", "requests"}) {
+  for (const char* key : {"model", "tensor", "replicas", "precision", "requests", "pools", "limits"}) {
     config.places[key] = fields.place(key);
   }
 }

@@ -120,3 +120,49 @@ TEST_CASE("the overhead of an iteration is added once") {
   parts.compute.waves = 1;  // no wave of tiles is left empty
   CHECK(iteration_law(parts).of_tokens(5) == without.of_tokens(5) + 3_ms);
 }
+
+TEST_CASE("tokens choose as many experts together as all choices have on average") {
+  for (const std::uint32_t all : {2U, 3U, 4U}) {
+    Experts experts;
+    experts.experts = all;
+    for (std::uint32_t tokens = 1; tokens <= 4; ++tokens) {
+      // Each token chooses one: all^tokens ways.
+      std::uint32_t ways = 1;
+      for (std::uint32_t i = 0; i < tokens; ++i) { ways *= all; }
+      double sum = 0;
+      for (std::uint32_t way = 0; way < ways; ++way) {
+        std::set<std::uint32_t> chosen;
+        for (std::uint32_t i = 0, rest = way; i < tokens; ++i, rest /= all) { chosen.insert(rest % all); }
+        sum += static_cast<double>(chosen.size()) / ways;
+      }
+      CHECK(chosen_experts(experts, tokens) == doctest::Approx(sum));
+    }
+  }
+  const Experts many{.experts = 256, .chosen = 8, .ffn = 1, .layers = {}};
+  CHECK(chosen_experts(many, 1) == doctest::Approx(8));
+  CHECK(chosen_experts(many, 10'000) == doctest::Approx(256));
+}
+
+TEST_CASE("a token alone reads the experts that it chose, and many read all") {
+  const Transformer model = deepseek_v3();
+  IterationParts parts = perfect({model, 1});
+  const IterationLaw law = iteration_law(parts);
+  const double expert = 3.0 * 7168 * 2048;
+  const double all = parameters(model) - 2.0 * model.vocabulary * model.hidden;  // of layers
+  const auto read = [&](double chosen) { return 2 * (all - 58 * (256 - chosen) * expert) / 4e12; };
+  CHECK(seconds(law.of_tokens(1)) == doctest::Approx(read(8)).epsilon(0.01));
+  CHECK(seconds(law.of_tokens(16)) == doctest::Approx(read(chosen_experts(*model.experts, 16))).epsilon(0.01));
+  CHECK(read(chosen_experts(*model.experts, 16)) > 5 * read(8));
+}
+
+TEST_CASE("latent attention reads what heads share where it decodes, and has keys and values where it prefills") {
+  for (const std::uint32_t tensor : {1U, 8U}) {
+    const ServedModel served{deepseek_v3(), tensor};
+    const double heads = 61.0 * 128 / tensor;
+    CHECK(decode_attention(served, 1000).bytes == 1000.0 * 70'272);
+    CHECK(decode_attention(served, 1000).flops == 2 * 1000 * heads * (512 + 64 + 512));
+    CHECK(chunk_attention(served, 0, 4096).flops == 2 * (4096.0 * 4097 / 2) * heads * (128 + 64 + 128));
+    const double again = chunk_attention(served, 4096, 1).flops - 2 * 4097 * heads * (128 + 64 + 128);
+    CHECK(again == 2 * 4096 * heads * 512 * (128 + 128));  // those before are made once more
+  }
+}

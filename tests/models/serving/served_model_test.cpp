@@ -51,14 +51,35 @@ TEST_CASE("what is not simulated of a model is said") {
   served.tensor = 1;
   Transformer& model = served.model;
   model.experts = Experts{.experts = 8, .chosen = 2, .ffn = 100, .layers = std::vector<bool>(32, true)};
+  CHECK(obstacles(served).empty());
+  served.tensor = 8;  // 100 elements of an expert
   CHECK(obstacles(served).size() == 1);
+  served.tensor = 1;
   model.experts.reset();
   model.attention.window = 4096;
   CHECK(obstacles(served).size() == 1);
   model.attention.window = 0;
   model.attention.causal = false;
   CHECK(obstacles(served).size() == 1);
-  model.attention.causal = true;
-  model.attention.kind = Attention::Kind::latent;
-  CHECK_FALSE(obstacles(served).empty());
+}
+
+TEST_CASE("of latent attention every GPU keeps what heads share: 70,272 bytes of a token of DeepSeek-V3") {
+  for (const std::uint32_t tensor : {1U, 8U, 16U}) {
+    CHECK(obstacles({deepseek_v3(), tensor}).empty());
+    CHECK(kept_bytes({deepseek_v3(), tensor}) == 61 * (512 + 64) * 2);
+    CHECK(kept_bytes({deepseek_v3(), tensor, Precision::fp8, Precision::fp8}) == 61 * (512 + 64));
+  }
+}
+
+TEST_CASE("of experts every GPU has its part of each") {
+  const Transformer model = deepseek_v3();
+  ServedModel served{model, 1};
+  CHECK(weight_bytes(served) == 2 * parameters(model));
+  const double experts = 58.0 * 256 * 3 * 7168 * 2048;
+  served.precision = Precision::fp8;
+  const double wide = 2 * parameters(model) - weight_bytes(served);  // a byte less of what is narrow
+  CHECK(wide > experts);
+  served.tensor = 8;
+  CHECK(weight_bytes(served) > 0.98 * parameters(model) / 8);
+  CHECK(weight_bytes(served) < 1.08 * parameters(model) / 8);
 }

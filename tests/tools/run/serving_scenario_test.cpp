@@ -99,8 +99,8 @@ TEST_CASE("what cannot be served is refused, with what to do instead") {
   const Folder folder;
   const auto code = [&](const std::string& text) { return problem_of(folder, text)["code"]; };
   CHECK(code(serving(kOnce + R"(, "tensor": 3)")) == "cannot-serve");
-  CHECK(code(serving(kOnce, "Qwen3-30B-A3B")) == "cannot-serve");
-  CHECK(code(serving(kOnce, "DeepSeek-V3")) == "cannot-serve");
+  CHECK(code(serving(kOnce, "Mistral-7B")) == "cannot-serve");
+  CHECK(code(serving(kOnce + R"(, "tensor": 8)", "DeepSeek-V3")) == "out-of-memory");
   CHECK(code(serving(kOnce + R"(, "replicas": 9)")) == "too-many-ranks");
   CHECK(code(serving(kOnce + R"(, "tensor": 16)")) == "too-many-ranks");
   CHECK(code(serving(kOnce + R"(, "precision": "fp8", "gpu": "A100-SXM-80GB")")) == "no-such-precision");
