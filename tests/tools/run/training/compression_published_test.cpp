@@ -34,7 +34,7 @@ std::vector<std::string> by_rank(const std::string& model) {
 }  // namespace
 
 TEST_CASE("PowerSGD sends of ResNet-18 and an LSTM what its paper says, and its steps come out within 11 %") {
-  // Vogels et al. 2019, tables 3 and 7: data sent per epoch in parts of SGD's, and time per batch; that of rank 1 says
+  // Vogels et al. 2019, table 3: data sent per epoch in parts of SGD's, and time per batch; that of rank 1 says
   // how fast the GPUs compute.
   struct Published {
     const char* model;
