@@ -57,7 +57,10 @@ void put_memory(const LayoutMemory& memory, Record& record) {
 
 std::string gap_text(const LayoutPlan& plan) {
   const double gap = 1 - seconds(plan.bound) / seconds(plan.time());
-  return fmt::format("the search was cut short: other strategies may take up to {:.1f} % less time", 100 * gap);
+  return fmt::format(
+      "the search is not exact here, for memory binds or there are too many strategies: others may take up to {:.1f} % "
+      "less time",
+      100 * gap);
 }
 
 /// Each axis, and all together, with the largest tensor: some of each kind and size are asked for.
