@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "models/experiments/recommender.hpp"
 #include "models/experiments/scenario/trace_section.hpp"
 #include "models/experiments/training.hpp"
 #include "models/traces/chakra/write_chakra.hpp"
@@ -105,6 +106,9 @@ Exported from_scenario(const ExportOptions& options) {
   }
   Exported exported{
       experiment->workload(), fmt::format("{} on {} ranks", experiment->variant(), experiment->ranks()), {}};
+  if (cases.front().as<RecommenderExperiment>() != nullptr) {
+    exported.notes.emplace_back("uneven exchanges are written as even ones, of as many bytes as the busiest rank's");
+  }
   const auto* const training = cases.front().as<TrainingExperiment>();
   if (training == nullptr) { return exported; }
   const ComputeProfile& compute = training->training().setup.compute;
