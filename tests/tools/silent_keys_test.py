@@ -62,6 +62,12 @@ BASES = {
                             "requests": {"arrivals": "poisson", "rate": 400, "count": 100, "output": 20,
                                          "prompt": {"mean": 500, "sigma": 1}},
                             "batching": {"max_running": 4, "max_batched_tokens": 300}}},
+    "pools": {"cluster": {**DGX, "nodes": 4},
+              "serving": {"model": "Llama-3.1-8B", "compute": COMPUTE, "memory_share": 0.3, "limits": {"ttft": "20ms", "tpot": "6ms"},
+                          "requests": {"arrivals": "poisson", "rate": 400, "count": 100, "output": 20,
+                                       "prompt": {"mean": 500, "sigma": 1}},
+                          "pools": {"prefill": {"replicas": 2, "tensor": 4, "batching": {"max_running": 4, "max_batched_tokens": 300}},
+                                    "decode": {"replicas": 3, "tensor": 2}, "transfer": {"pieces": 2}}}},
     "trace": {"cluster": TREE, "trace": {"files": str(ROOT / "scenarios/traces/stages.json")}},
     "threads": {"cluster": {"shared_memory": {"ranks": 4, "processors": 2}}, "profile": "xeon-2-processors-threads",
                 "collective": {"kind": "all_reduce", "sizes": "100kB"}},
@@ -74,12 +80,12 @@ EXCUSED = {
     "/$schema", "/name", "/prices", "/profile/name", "/profile/description", "/profile/source", "/profile/machine",
     "/profile/fitted", "/profile/transport", "/training/compute/name", "/training/compute/description", "/training/compute/source",
     "/training/compute/fitted", "/serving/compute/name", "/serving/compute/description", "/serving/compute/source",
-    "/serving/compute/fitted", "/serving/measured", "/training/strict", "/training/costs",
+    "/serving/compute/fitted", "/serving/measured", "/training/strict", "/training/costs", "/serving/costs",
     "/expert_exchange/measured_time", "/expert_exchange/measured_bandwidth",
     # What stands at a position, and its name.
     "/cluster/fabric/positions",
     # Empty objects that say what is so anyway.
-    "/network", "/profile", "/software", "/training/measured_with", "training/nccl", "transformer/nccl", "serving/nccl", "/training/parallel", "/nccl/environment", "/network/transport",
+    "/network", "/profile", "/software", "/training/measured_with", "training/nccl", "transformer/nccl", "serving/nccl", "pools/nccl", "pools/serving/batching", "/serving/pools/decode/batching", "/training/parallel", "/nccl/environment", "/network/transport",
     "*/network/offload", "packets/network/nvlink", "packets/network/pcie", "incast/network/nvlink",
     "incast/network/pcie",
     # One call, which is what runs anyway; more are refused there.
