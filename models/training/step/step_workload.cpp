@@ -3,124 +3,20 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include <fmt/core.h>
 
 #include "models/training/step/data_parallel.hpp"
 #include "models/training/step/host_offload.hpp"
-#include "models/training/step/rank_grid.hpp"
 #include "models/training/step/stage_writer.hpp"
+#include "models/training/step/step_directory.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
 
 namespace {
 
-using Dimension = RankGrid::Dimension;
 using Kind = PipelineTask::Kind;
-
-/// The communicators and channels of a step, each made when somebody first asks.
-class Directory {
- public:
-  Directory(const ParallelPlan& plan, const PipelineSchedule& schedule, Workload& workload)
-      : plan_(plan),
-        schedule_(schedule),
-        workload_(workload),
-        dense_(RankGrid::dense(plan)),
-        expert_(RankGrid::expert(plan)) {}
-
-  /// Within one stage.
-  std::uint32_t of_stage(std::uint32_t stage, Parallelism use) {
-    const bool experts = use == Parallelism::expert;
-    const Dimension dimension = experts                       ? Dimension::expert
-                                : use == Parallelism::context ? Dimension::context
-                                                              : Dimension::tensor;
-    return add(fmt::format("{} of stage {}", name(use), stage), use, {stage},
-               (experts ? expert_ : dense_).groups(stage, {dimension}));
-  }
-
-  /// Of those who hold the parameters of one place of the model: several stages, where the pipeline has replicas.
-  DataGroups of_place(std::uint32_t place, bool experts) {
-    std::set<std::uint32_t> stages;
-    for (std::uint32_t replica = 0; replica < schedule_.replicas; ++replica) {
-      stages.insert(schedule_.stage_chunks[replica * schedule_.places() + place].stage);
-    }
-    const auto& grid = experts ? expert_ : dense_;
-    EndpointGroups all;
-    for (const std::uint32_t stage : stages) {
-      const EndpointGroups groups = grid.groups(stage, {Dimension::context, Dimension::data});
-      all.resize(groups.size());
-      for (std::size_t i = 0; i < groups.size(); ++i) {
-        all[i].insert(all[i].end(), groups[i].begin(), groups[i].end());
-      }
-    }
-    return shared_out({stages.begin(), stages.end()}, all,
-                      fmt::format("{}place {}", experts ? "experts of " : "", place));
-  }
-
-  std::uint32_t ends_of_pipeline() {
-    const std::uint32_t first = schedule_.stage_chunks.front().stage;
-    const std::uint32_t last = schedule_.stage_chunks[schedule_.places() - 1].stage;
-    return add("embedding", Parallelism::embedding, {std::min(first, last), std::max(first, last)},
-               dense_.pairs(first, last));
-  }
-
-  std::uint32_t channel(const std::string& name, std::uint32_t from, std::uint32_t to) {
-    const auto is = [&](const Workload::Channel& each) { return each.name == name; };
-    auto& channels = workload_.channels;
-    const auto found = std::find_if(channels.begin(), channels.end(), is);
-    const auto number = static_cast<std::uint32_t>(found - channels.begin());
-    if (found == channels.end()) {
-      channels.push_back({name, Parallelism::pipeline, from, to,
-                          std::make_shared<const EndpointGroups>(dense_.pairs(from, to)), false});
-    }
-    return number;
-  }
-
- private:
-  DataGroups shared_out(const std::vector<std::uint32_t>& stages, const EndpointGroups& all, const std::string& what) {
-    DataGroups result;
-    const auto ranks = static_cast<std::uint32_t>(all.front().size());
-    const bool whole = plan_.shard_group == 0 || plan_.sharding == Sharding::none;
-    result.shard_ranks = whole ? ranks : std::min(ranks, plan_.shard_group);
-    require(ranks % result.shard_ranks == 0, "{} data-parallel ranks in shards of {}", ranks, result.shard_ranks);
-    result.replicas = ranks / result.shard_ranks;
-    EndpointGroups shards;
-    EndpointGroups replicates;
-    for (const std::vector<std::uint32_t>& group : all) {
-      for (std::uint32_t r = 0; r < result.replicas; ++r) {
-        const auto first = group.begin() + r * result.shard_ranks;
-        shards.emplace_back(first, first + result.shard_ranks);
-      }
-      for (std::uint32_t s = 0; s < result.shard_ranks && result.replicas > 1; ++s) {
-        std::vector<std::uint32_t>& same = replicates.emplace_back();
-        for (std::uint32_t r = 0; r < result.replicas; ++r) { same.push_back(group[r * result.shard_ranks + s]); }
-      }
-    }
-    result.shard = add("DP of " + what, Parallelism::data, stages, std::move(shards));
-    if (result.replicas > 1) { result.replicate = add("DP copies of " + what, Parallelism::data, stages, replicates); }
-    return result;
-  }
-
-  std::uint32_t add(const std::string& name, Parallelism use, std::vector<std::uint32_t> workers,
-                    EndpointGroups groups) {
-    auto& all = workload_.communicators;
-    const auto is = [&](const Workload::Communicator& each) { return each.name == name; };
-    const auto found = std::find_if(all.begin(), all.end(), is);
-    const auto number = static_cast<std::uint32_t>(found - all.begin());
-    if (found == all.end()) {
-      all.push_back({name, use, std::move(workers), std::make_shared<const EndpointGroups>(std::move(groups))});
-    }
-    return number;
-  }
-
-  const ParallelPlan& plan_;
-  const PipelineSchedule& schedule_;
-  Workload& workload_;
-  RankGrid dense_;
-  RankGrid expert_;
-};
 
 /// Whether the host takes longer to dispatch all of it than the GPU to compute it.
 bool lags(const Pieces& pieces) {
@@ -141,22 +37,23 @@ bool lags(const ChunkPieces& chunk) {
   });
 }
 
-/// What one stage does in a step.
+/// What one stage of a lane does in a step.
 class StageSteps {
  public:
-  StageSteps(const ParallelPlan& plan, const PipelineSchedule& schedule, const StepPieces& pieces, Directory& directory,
-             Workload& workload, std::uint32_t stage)
+  StageSteps(const ParallelPlan& plan, const LaneStep& step, StepDirectory& directory, Workload& workload,
+             std::uint32_t lane, std::uint32_t stage)
       : plan_(plan),
-        schedule_(schedule),
-        pieces_(pieces),
+        schedule_(*step.schedule),
+        pieces_(*step.of_stage.at(stage)),
         directory_(directory),
-        writer_(workload, stage),
+        writer_(workload, directory.worker(lane, stage)),
+        lane_(lane),
         stage_(stage),
-        entries_(schedule.entries()) {
+        entries_(schedule_.entries()) {
     for (const Parallelism use : {Parallelism::tensor, Parallelism::context, Parallelism::expert}) {
-      communications_[use] = {writer_.stream(std::string(name(use))), directory.of_stage(stage, use)};
+      communications_[use] = {writer_.stream(std::string(name(use))), directory.of_stage(lane, stage, use)};
     }
-    for (std::uint32_t chunk = 0; chunk < schedule.chunks; ++chunk) {
+    for (std::uint32_t chunk = 0; chunk < schedule_.chunks; ++chunk) {
       add_data_parallel(chunk);
       host_lags_ = host_lags_ || lags(chunk_at(at(chunk)));
     }
@@ -203,7 +100,7 @@ class StageSteps {
     const std::string name = schedule_.replicas > 1 ? fmt::format(" of place {}", here.place) : "";
     data_.push_back(std::make_unique<DataParallel>(
         plan_, writer_, chunk_at(here), schedule_.micro_batches / schedule_.replicas,
-        directory_.of_place(here.place, false), directory_.of_place(here.place, true), name));
+        directory_.of_place(lane_, here.place, false), directory_.of_place(lane_, here.place, true), name));
     offload_.emplace_back(writer_, chunk_at(here));
   }
 
@@ -241,14 +138,14 @@ class StageSteps {
     const Neighbour other = neighbour(at, step);
     if (!other.is_other) { return; }
     const std::string name = boundary(what, at, step);
-    const std::uint32_t channel = directory_.channel(name, other.stage, stage_);
+    const std::uint32_t channel = directory_.channel(lane_, name, other.stage, stage_);
     chain.wait_for(writer_.receive(writer_.stream("receive " + name), channel, boundary_size(at, step), {}));
   }
   void send(Chain& chain, const char* what, const At& at, int step) {
     const Neighbour other = neighbour(at, step);
     if (!other.is_other) { return; }
     const std::string name = boundary(what, at, 0);
-    const std::uint32_t channel = directory_.channel(name, stage_, other.stage);
+    const std::uint32_t channel = directory_.channel(lane_, name, stage_, other.stage);
     const auto sent = writer_.send(writer_.stream("send " + name), channel, boundary_size(at, step), chain.ends());
     if (!plan_.overlap_pipeline) { chain.wait_for(sent); }
   }
@@ -356,7 +253,7 @@ class StageSteps {
     const std::uint32_t first = schedule_.stage_chunks.front().stage;
     const std::uint32_t last = schedule_.stage_chunks[schedule_.places() - 1].stage;
     if (pieces_.tied_embedding == Bytes::zero() || first == last || (stage_ != first && stage_ != last)) { return; }
-    const Workload::Call call{.communicator = directory_.ends_of_pipeline(),
+    const Workload::Call call{.communicator = directory_.ends_of_pipeline(lane_),
                               .kind = CollectiveKind::all_reduce,
                               .size = pieces_.tied_embedding,
                               .type = plan_.gradient_bytes == 4 ? DataType::float32 : DataType::bfloat16};
@@ -367,8 +264,9 @@ class StageSteps {
   const ParallelPlan& plan_;
   const PipelineSchedule& schedule_;
   const StepPieces& pieces_;
-  Directory& directory_;
+  StepDirectory& directory_;
   StageWriter writer_;
+  std::uint32_t lane_;
   std::uint32_t stage_;
   std::vector<std::uint32_t> entries_;                  ///< by chunk of a stage: into the schedule's stage_chunks
   bool host_lags_ = false;                              ///< somewhere on this stage
@@ -381,19 +279,26 @@ class StageSteps {
 
 }  // namespace
 
-Workload step_workload(const ParallelPlan& plan, const PipelineSchedule& schedule, const StepPieces& pieces) {
-  require(pieces.places.size() == schedule.places() && pieces.optimizer.size() == schedule.stages,
-          "pieces for {} places and {} stages, and the schedule has {} and {}", pieces.places.size(),
-          pieces.optimizer.size(), schedule.places(), schedule.stages);
+Workload step_workload(const ParallelPlan& plan, const StepLanes& lanes, const std::vector<LaneStep>& steps) {
+  require(steps.size() == lanes.all().size(), "{} lanes, of {}", steps.size(), lanes.all().size());
   Workload workload;
-  for (std::uint32_t stage = 0; stage < schedule.stages; ++stage) {
-    workload.workers.push_back({fmt::format("stage {}", stage), plan.ranks() / plan.pipeline, {}, {}, {}});
-  }
-  Directory directory(plan, schedule, workload);
-  for (std::uint32_t stage = 0; stage < schedule.stages; ++stage) {
-    StageSteps(plan, schedule, pieces, directory, workload, stage).write();
+  StepDirectory directory(plan, *steps.front().schedule, lanes, workload);
+  for (std::uint32_t lane = 0; lane < steps.size(); ++lane) {
+    for (std::uint32_t stage = 0; stage < plan.pipeline; ++stage) {
+      const StepPieces& pieces = *steps[lane].of_stage.at(stage);
+      const PipelineSchedule& schedule = *steps[lane].schedule;
+      require(pieces.places.size() == schedule.places() && pieces.optimizer.size() == schedule.stages,
+              "pieces for {} places and {} stages, and the schedule has {} and {}", pieces.places.size(),
+              pieces.optimizer.size(), schedule.places(), schedule.stages);
+      StageSteps(plan, steps[lane], directory, workload, lane, stage).write();
+    }
   }
   return workload;
+}
+
+Workload step_workload(const ParallelPlan& plan, const PipelineSchedule& schedule, const StepPieces& pieces) {
+  return step_workload(plan, StepLanes(plan, {}),
+                       {{&schedule, std::vector<const StepPieces*>(schedule.stages, &pieces)}});
 }
 
 }  // namespace athanor
