@@ -95,8 +95,8 @@ StepShape shape_of(const TrainingSetup& setup) {
   static const std::vector<std::uint32_t> alike;
   StepShape shape{StepLanes(setup.plan, setup.others.empty() ? alike : setup.kind_of_rank), {}};
   for (const StepLane& lane : shape.lanes.all()) {
-    PipelineSchedule& schedule = shape.schedules[lane.micro_batches];
-    if (schedule.stages == 0) { schedule = schedule_of(with_micro_batches(setup.plan, lane.micro_batches)); }
+    if (shape.schedules.contains(lane.micro_batches)) { continue; }
+    shape.schedules[lane.micro_batches] = schedule_of(with_micro_batches(setup.plan, lane.micro_batches));
   }
   return shape;
 }
