@@ -49,6 +49,10 @@ Workload on_endpoints(Workload workload, const std::vector<std::uint32_t>& endpo
   GroupMap map(endpoints);
   for (Workload::Communicator& each : workload.communicators) { each.groups = map.of(each.groups); }
   for (Workload::Channel& each : workload.channels) { each.pairs = map.of(each.pairs); }
+  for (Workload::Worker& each : workload.workers) {
+    for (std::uint32_t& rank : each.endpoints) { rank = endpoints.at(rank); }
+    std::sort(each.endpoints.begin(), each.endpoints.end());
+  }
   return workload;
 }
 

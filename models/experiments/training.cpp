@@ -4,6 +4,7 @@
 
 #include "models/experiments/collective.hpp"
 #include "models/experiments/interval.hpp"
+#include "models/experiments/mixed_columns.hpp"
 #include "models/experiments/network_columns.hpp"
 #include "models/experiments/scenario/framework_section.hpp"
 #include "models/experiments/scenario/idle_settings.hpp"
@@ -110,9 +111,6 @@ constexpr Column kMemory{.key = "memory_gb",
                                    .in_reports = Shown::Report::figure,
                                    .axis = "Memory (GB)"}};  ///< of the fullest GPU; with `single_process` GPU 0
 constexpr Column kMemoryOthers{"other_gpus_memory_gb"};      ///< with `single_process`: of each GPU but GPU 0
-constexpr Column kGpuKinds{"gpu_kinds"};  ///< of unequal GPUs a list of `{"gpu", "gpus", "computing"}`: how many, and
-                                          ///< the share of the step in which these compute
-
 constexpr double kGigabyte = 1e-9;
 
 std::string degrees(const ParallelPlan& plan) {
@@ -223,22 +221,6 @@ void put_interval_of_step(const Training& training, Time time, Record& record) {
   record.put(kInterval, interval_text(error.low, error.high));
 }
 
-/// Of unequal GPUs, those that ranks have; the faster ones wait.
-void put_kinds(const TrainingSetup& setup, const StepResult& result, Record& record) {
-  if (setup.others.empty()) { return; }
-  JsonValue kinds = JsonValue::list();
-  std::vector<std::string> parts;
-  for (std::size_t kind = 0; kind < result.kinds.size(); ++kind) {
-    const auto& [ranks, computing] = result.kinds[kind];
-    const GpuRates& gpu = kind == 0 ? setup.gpu : setup.others[kind - 1].gpu;
-    if (ranks == 0) { continue; }
-    kinds.push_back({{"gpu", gpu.name}, {"gpus", ranks}, {"computing", computing}});
-    parts.push_back(fmt::format("{} {:.1f} %", gpu.name, computing * 100));
-  }
-  record.put(kGpuKinds, std::move(kinds));
-  record.remarks.push_back(fmt::format("computing by GPU: {}", joined(parts, ", ")));
-}
-
 void remark_where_time_went(const StepResult& result, Record& record) {
   const std::string exposed = exposed_text(result.shares);
   if (!exposed.empty()) { record.remarks.push_back("exposed: " + exposed); }
@@ -299,7 +281,7 @@ std::vector<Record> TrainingExperiment::run(const Run& run) const {
   put_step_costs(result, costs, training_->costs, record);
   record.put(kNotes, all);
   remark_where_time_went(result, record);
-  put_kinds(setup, result, record);
+  put_mixture(setup, result, record);
   remark_calls(result.workload, record);
   put_skipped_packets(timer, record);
   remark_memory(*training_, record);

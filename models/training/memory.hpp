@@ -57,6 +57,10 @@ std::vector<double> most_in_flight(const PipelineSchedule& schedule);
 /// many micro-batches and after its last.
 double most_summing(const PipelineSchedule& schedule, std::uint32_t stage, std::uint32_t reduce_every);
 
+/// Of each stage of a pipeline, what one of its GPUs holds. `layers`: of each place of the model.
+std::vector<MemoryUse> memory_of_stages(const Transformer& model, const ParallelPlan& plan,
+                                        const std::vector<std::uint32_t>& layers, const PipelineSchedule& schedule);
+
 /// The stage of a pipeline that holds most. `layers`: of each place of the model; `in_flight`: most_in_flight().
 struct StageMemory {
   std::uint32_t stage = 0;

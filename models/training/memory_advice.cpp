@@ -66,15 +66,34 @@ std::vector<double> most_in_flight(const PipelineSchedule& schedule) {
   return all;
 }
 
+namespace {
+
+MemoryUse memory_of_stage(const Transformer& model, const ParallelPlan& plan, const std::vector<std::uint32_t>& layers,
+                          const PipelineSchedule& schedule, std::uint32_t stage, double in_flight) {
+  StageLoad load = load_of(model, layers, schedule, stage);
+  load.in_flight = in_flight;
+  if (plan.reduce_every > 1) { load.summing = most_summing(schedule, stage, plan.reduce_every); }
+  return memory_of(model, plan, load);
+}
+
+}  // namespace
+
+std::vector<MemoryUse> memory_of_stages(const Transformer& model, const ParallelPlan& plan,
+                                        const std::vector<std::uint32_t>& layers, const PipelineSchedule& schedule) {
+  const std::vector<double> in_flight = most_in_flight(schedule);
+  std::vector<MemoryUse> all;
+  for (std::uint32_t stage = 0; stage < plan.pipeline; ++stage) {
+    all.push_back(memory_of_stage(model, plan, layers, schedule, stage, in_flight[stage]));
+  }
+  return all;
+}
+
 StageMemory fullest_stage(const Transformer& model, const ParallelPlan& plan, const std::vector<std::uint32_t>& layers,
                           const PipelineSchedule& schedule, const std::vector<double>& in_flight) {
   require(layers.size() == schedule.places(), "layers for {} places of {}", layers.size(), schedule.places());
   StageMemory fullest;
   for (std::uint32_t stage = 0; stage < plan.pipeline; ++stage) {
-    StageLoad load = load_of(model, layers, schedule, stage);
-    load.in_flight = in_flight[stage];
-    if (plan.reduce_every > 1) { load.summing = most_summing(schedule, stage, plan.reduce_every); }
-    const MemoryUse use = memory_of(model, plan, load);
+    const MemoryUse use = memory_of_stage(model, plan, layers, schedule, stage, in_flight[stage]);
     if (stage == 0 || use.total() > fullest.use.total()) { fullest = {stage, use}; }
   }
   return fullest;

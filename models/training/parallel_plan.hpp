@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include "models/training/compression/compression.hpp"
 #include "models/experts/expert_settings.hpp"
 #include "models/training/lora.hpp"
+#include "models/training/mixed_plan.hpp"
 #include "models/training/optimizer.hpp"
 #include "models/training/recompute.hpp"
 #include "sim/time.hpp"
@@ -83,7 +85,7 @@ struct ParallelPlan {
   std::string order = "tp-cp-ep-dp-pp";
 
   std::uint32_t micro_batch = 1;   ///< sequences (samples)
-  std::uint32_t global_batch = 1;  ///< of all ranks, per step; micro_batch x data divides it
+  std::uint32_t global_batch = 1;  ///< of all ranks, per step; micro_batch x data divides it, unless copies are `mixed`
   std::uint32_t sequence = 2048;   ///< tokens
   Precision precision = Precision::bf16;
 
@@ -112,6 +114,7 @@ struct ParallelPlan {
   std::uint32_t master_bytes = 4;    ///< of the optimizer's copy of a parameter: 4; 2: what bf16 lacks of fp32; 0: none
   std::uint32_t moment_bytes = 4;    ///< of each of Adam's two moments, of momentum
   OptimizerKind optimizer = OptimizerKind::adam;
+  MixedPlan mixed = {};
   Lora lora = {};                 ///< of rank 0: all parameters are trained
   Compression compression = {};   ///< of what copies send each other
   bool fp8_parameters = false;    ///< of layers are kept and gathered in fp8, where matrices are multiplied in it
@@ -140,7 +143,11 @@ struct ParallelPlan {
   bool quantizes_base() const { return freezes() && lora.base == BasePrecision::nf4; }
   /// Whether one process has several GPUs.
   bool has_one_process() const { return single_process && data > 1; }
-  std::uint32_t micro_batches() const { return global_batch / (micro_batch * data); }
+  /// Of a copy; where they have unlike ones, of the copy with most.
+  std::uint32_t micro_batches() const {
+    const auto& each = mixed.micro_batches;
+    return each.empty() ? global_batch / (micro_batch * data) : *std::max_element(each.begin(), each.end());
+  }
   /// Whether parameters of layers are narrow themselves, not copies of wide ones.
   bool keeps_fp8() const { return fp8_parameters && precision == Precision::fp8; }
   bool operator==(const ParallelPlan&) const = default;

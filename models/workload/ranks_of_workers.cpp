@@ -42,6 +42,10 @@ std::vector<std::vector<std::uint32_t>> ranks_of_workers(const Workload& workloa
   for (const Workload::Call& call : workload.calls) { called.insert(call.communicator); }
   for (const std::uint32_t communicator : called) { add(workload.communicators[communicator], sets); }
   for (const Workload::Channel& channel : workload.channels) { add(channel, sets); }
+  for (std::size_t w = 0; w < sets.size(); ++w) {
+    const std::vector<std::uint32_t>& told = workload.workers[w].endpoints;
+    if (!told.empty()) { sets[w] = {told.begin(), told.end()}; }
+  }
   if (sets.size() == 1 && sets.front().empty()) { sets.front().insert(0); }
   std::vector<std::vector<std::uint32_t>> ranks;
   std::set<std::uint32_t> taken;

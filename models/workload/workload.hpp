@@ -96,6 +96,7 @@ struct Workload {
     std::vector<Stream> streams;
     std::vector<Operation> operations;
     std::vector<std::uint32_t> dependencies;
+    std::vector<std::uint32_t> endpoints = {};  ///< that it stands for, ascending; empty: its calls and messages tell
   };
 
   std::vector<Worker> workers;

@@ -77,6 +77,11 @@ class TrainingPage(unittest.TestCase):
         self.assertEqual(part("data_parallel_published"), self.page.data_parallel_published(ATHANOR))
 
     @unittest.skipIf(ATHANOR is None, "needs the path of athanor as its argument")
+    def test_mixed_machines_are_simulated_so(self):
+        self.assertEqual(part("mixed"), self.page.mixed(ATHANOR))
+        self.assertEqual(part("mixed_published"), self.page.mixed_published(ATHANOR))
+
+    @unittest.skipIf(ATHANOR is None, "needs the path of athanor as its argument")
     def test_steps_that_no_fit_has_seen_are_simulated_so(self):
         self.assertEqual(part("held_out"), self.page.held_out(ATHANOR))
 

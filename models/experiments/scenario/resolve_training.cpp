@@ -11,6 +11,7 @@
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/scenario/idle_settings.hpp"
 #include "models/experiments/scenario/training_gpus.hpp"
+#include "models/experiments/scenario/training_notes.hpp"
 #include "models/experiments/training.hpp"
 #include "models/software/profile.hpp"
 #include "models/training/compression_faults.hpp"
@@ -31,12 +32,15 @@ class Resolution {
 
   std::shared_ptr<const Training> resolve() {
     auto training = std::make_shared<Training>();
+    leave_shares_to_search();
     const bool plan_fits = fit_ranks() && fit_batch() && fit_model() && fit_layers(training->setup);
     if (!plan_fits && !context_.changes.open_plan) { return nullptr; }
     if (!find_gpu(*training) || !find_compute(*training)) { return nullptr; }
     training->setup.model = config_.model.model;
     training->setup.plan = config_.plan;
     training->setup.framework = config_.framework;
+    if (!take_slow_gpus(*training)) { return nullptr; }
+    if (plan_fits && !take_shares(*training) && !context_.changes.open_plan) { return nullptr; }
     training->measured = config_.measured;
     training->measured_with = config_.measured_with;
     training->costs = completed(config_.costs, training->setup);
@@ -48,7 +52,7 @@ class Resolution {
     for (std::string& each : idle_settings(config_.plan, config_.written)) {
       training->notes.push_back(std::move(each));
     }
-    note_vocabulary(*training);
+    note_vocabulary(config_.plan, *training);
     note_process(*training);
     const std::string experts = expert_note(config_.plan);
     if (!experts.empty()) { training->notes.push_back(experts); }
@@ -71,6 +75,31 @@ class Resolution {
   bool problem(std::string code, std::string message, std::string hint) {
     context_.problems.add({std::move(code), std::move(message), config_.place, std::move(hint)});
     return false;
+  }
+
+  /// A search divides layers and batches of its plans evenly.
+  void leave_shares_to_search() {
+    if (!context_.changes.open_plan) { return; }
+    config_.plan.mixed = {};
+    config_.mixed.balance = Balancing::none;
+  }
+
+  bool fits(const std::optional<MixedFault>& why_not) {
+    return !why_not || fault(why_not->code, why_not->message, why_not->hint);
+  }
+  /// Of a search, all GPUs are at hand.
+  bool take_slow_gpus(Training& training) {
+    const auto all = static_cast<std::uint32_t>(cluster_.endpoints.size());
+    const std::uint32_t ranks = context_.changes.open_plan ? all : config_.plan.ranks();
+    const auto why_not = take_stragglers(config_.mixed, cluster_, ranks, training.setup, training.notes);
+    return !why_not || problem(why_not->code, why_not->message, why_not->hint);
+  }
+  bool take_shares(Training& training) {
+    if (!fits(take_balance(config_.mixed.balance, training.setup, training.notes))) { return false; }
+    try {
+      shape_of(training.setup);
+    } catch (const SimulationError& error) { return fault(error.code(), error.what(), ""); }
+    return true;
   }
 
   /// What is wrong with the plan itself.
@@ -119,6 +148,8 @@ class Resolution {
 
   bool fit_batch() {
     const ParallelPlan& plan = config_.plan;
+    if (!fits(uneven_batch_fault(plan)) || !fits(balance_fault(plan, config_.mixed.balance))) { return false; }
+    if (!plan.mixed.micro_batches.empty() || config_.mixed.balance == Balancing::batch) { return true; }
     const std::uint64_t at_once = std::uint64_t{plan.micro_batch} * plan.data;
     if (plan.global_batch >= at_once && plan.global_batch % at_once == 0) { return true; }
     return fault(
@@ -204,7 +235,7 @@ class Resolution {
                    "name as many at each place, in the order of the model");
     }
     setup.layers = config_.layers;
-    return true;
+    return fits(idle_stage_fault(schedule, config_.layers));
   }
 
   /// Those that the scenario names, else those of the nodes; of unequal ones the fastest first.
@@ -261,46 +292,6 @@ class Resolution {
     return true;
   }
 
-  static void note_limit(const GpuRates& gpu, Training& training) {
-    if (gpu.limited_from_w == 0) { return; }
-    constexpr double kMeasured = 0.5;  // of the most that it draws
-    const std::string_view how = gpu.clock == 1 ? "at the rates that the scenario gives"
-                                 : gpu.power_w < kMeasured * gpu.limited_from_w
-                                     ? "by a law of the clock that was measured down to half of the most"
-                                     : "by a law of the clock";
-    training.notes.push_back(
-        fmt::format("{} is limited to {:g} W of {:g} W: products and attention run at {:.3g} of the "
-                    "rates without a limit, {}",
-                    gpu.name, gpu.power_w, gpu.limited_from_w, gpu.clock, how));
-  }
-
-  /// What is taken for granted of PyTorch's DataParallel.
-  static void note_process(Training& training) {
-    const TrainingSetup& setup = training.setup;
-    if (!setup.plan.has_one_process()) { return; }
-    const bool known = setup.model.transformer || setup.model.input > 0;
-    const std::string inputs =
-        !known ? "inputs cost nothing, since the model does not say their size (\"input\")"
-        : setup.gpu.host_bandwidth == 0
-            ? "inputs cost nothing, since nothing says how GPUs reach their host"
-            : fmt::format("each GPU copies its share of the inputs from pinned memory of the host, {:.1f} GB/s",
-                          setup.gpu.host_bandwidth * 1e-9);
-    const char* const alone =
-        setup.model.transformer ? "the loss of all outputs and the optimizer run" : "the optimizer runs";
-    training.notes.push_back(fmt::format("one process: {}; {} on GPU 0 alone, while the others wait", inputs, alone));
-  }
-
-  void note_vocabulary(Training& training) const {
-    const auto& transformer = config_.model.model.transformer;
-    constexpr std::uint32_t kRow = 8;  // elements of 16 bits in 16 bytes
-    if (!transformer || transformer->vocabulary % kRow == 0 || config_.plan.tensor > 1) { return; }
-    constexpr std::uint32_t kPadded = 128;  // as Megatron-LM pads, unless told otherwise
-    training.notes.push_back(fmt::format(
-        "{} logits are no whole 16 bytes: their products run at a fifth of the rate; of software that pads them write "
-        "\"vocabulary\": {}",
-        transformer->vocabulary, (transformer->vocabulary + kPadded - 1) / kPadded * kPadded));
-  }
-
   void take_kinds(std::vector<GpuKind> kinds, const std::vector<std::uint32_t>& of_endpoint, Training& training) {
     std::vector<std::uint32_t> order(kinds.size());
     std::iota(order.begin(), order.end(), 0U);
@@ -314,10 +305,10 @@ class Resolution {
     for (std::uint32_t i = 0; i < order.size(); ++i) { place[order[i]] = i; }
     for (std::size_t i = 1; i < order.size(); ++i) { setup.others.push_back(kinds[order[i]]); }
     for (const std::uint32_t kind : of_endpoint) { setup.kind_of_rank.push_back(place[kind]); }
-    training.notes.push_back(fmt::format(
-        "unequal GPUs: {} and {} more {}; each computes at its own speed, and the ranks of a pipeline stage "
-        "wait for the slowest of them",
-        setup.gpu.name, setup.others.size(), setup.others.size() == 1 ? "kind" : "kinds"));
+    training.notes.push_back(
+        fmt::format("unequal GPUs: {} and {} more {}; each computes at its own speed, and waits for others in "
+                    "collectives",
+                    setup.gpu.name, setup.others.size(), setup.others.size() == 1 ? "kind" : "kinds"));
   }
 
   bool find_compute(Training& training) {
@@ -366,6 +357,10 @@ class Resolution {
     training.memory = model.transformer ? fullest_stage(*model.transformer, plan, training.setup.layers).use
                                         : memory_of_layers(model, plan);
     if (plan.has_one_process()) { training.others = memory_of_others(model, plan); }
+    if (const auto fullest = context_.changes.open_plan ? std::nullopt : fullest_kind(training.setup)) {
+      training.setup.fullest_kind = fullest->kind;
+      training.memory = fullest->use;
+    }
     const double room = fullest_gpu(training.setup).memory;
     if (room == 0 || training.memory.total() <= room) { return true; }
     const std::string message = memory_shortage(training.memory.total(), training.setup, config_.measured.has_value());

@@ -101,6 +101,8 @@ const GpuRates& smallest_gpu(const TrainingSetup& setup) {
 }
 
 const GpuRates& fullest_gpu(const TrainingSetup& setup) {
+  if (setup.fullest_kind && *setup.fullest_kind > 0) { return setup.others.at(*setup.fullest_kind - 1).gpu; }
+  if (setup.fullest_kind) { return setup.gpu; }
   if (!setup.plan.has_one_process()) { return smallest_gpu(setup); }
   const std::uint32_t kind = setup.kind_of_rank.empty() ? 0 : setup.kind_of_rank.front();
   return kind == 0 ? setup.gpu : setup.others.at(kind - 1).gpu;

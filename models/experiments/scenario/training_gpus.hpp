@@ -36,8 +36,8 @@ std::string counted_gpus(const TrainingSetup& setup);
 /// Of those with a known size; of equal ones the first.
 const GpuRates& smallest_gpu(const TrainingSetup& setup);
 
-/// Whose memory a plan has to fit into: the first GPU's, where one process has all, since it holds most; else that of
-/// smallest_gpu().
+/// Whose memory a plan has to fit into: the first GPU's, where one process has all, since it holds most; of the kind
+/// that is known to be the fullest; else that of smallest_gpu().
 const GpuRates& fullest_gpu(const TrainingSetup& setup);
 
 /// That a plan does not fit into the memory of fullest_gpu(), of which it is estimated to need more than there is.

@@ -230,6 +230,7 @@ void read_plan(Fields& fields, ReadingContext& context, TrainingConfig& config) 
   }
   fields.optional("layers", config.layers, "Of each chunk in the order of the model; absent: spread evenly",
                   {0, 65536});
+  read_uneven_shares(fields, plan, config.mixed, !config.layers.empty());
 }
 
 /// What a step took on a real machine, and what that draws and costs.
@@ -304,6 +305,7 @@ class TrainingReader : public ExperimentReader {
  public:
   void visit(Fields& section, ReadingContext& context) override {
     athanor::visit(section, context, config_);
+    read_stragglers(section, config_.mixed);
     read_reality(section, config_);
   }
   void fit(CaseParts& parts) override {

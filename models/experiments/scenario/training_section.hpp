@@ -9,6 +9,7 @@
 #include "models/experiments/scenario/model_section.hpp"
 #include "models/training/measured_with.hpp"
 #include "models/training/memory.hpp"
+#include "models/experiments/scenario/mixed_section.hpp"
 #include "models/training/step/simulate_step.hpp"
 #include "sim/config/fields.hpp"
 #include "topologies/hardware/gpu.hpp"
@@ -23,6 +24,7 @@ struct TrainingConfig {
   std::set<std::string> written;          ///< keys of "parallel" that may have nothing to act on
   std::optional<std::uint32_t> data;      ///< absent: what the other degrees leave of the cluster's endpoints
   std::vector<std::uint32_t> layers;      ///< of each place of the model; empty: spread evenly
+  MixedConfig mixed;                      ///< of GPUs that are not alike
   std::optional<ComputeProfile> compute;  ///< absent: the one that was fitted on such GPUs
   std::optional<Time> launch;             ///< what these hosts take to dispatch a kernel; absent: the compute profile's
   std::optional<GpuConfig> gpu;           ///< absent: the nodes'

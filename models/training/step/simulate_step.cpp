@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "models/training/layer_work.hpp"
 #include "models/training/step/step_pieces.hpp"
@@ -35,55 +37,32 @@ void add_rates(const TrainingSetup& setup, StepResult& result) {
   result.mfu = per_gpu / mean_peak(setup);
 }
 
-/// What all ranks do together, and of unequal GPUs by kind and stage, how much of its stage's computing keeps it busy.
-struct StepWork {
-  Workload workload;
-  std::vector<std::vector<double>> busy;
-};
+/// What a lane's GPUs of one kind do.
+using PiecesKey = std::pair<std::uint32_t, std::uint32_t>;  ///< micro-batches and kind
 
-/// Of each worker. Which kind of GPU it is decides on nothing but these times.
-std::vector<double> computing_of(const Workload& workload) {
-  std::vector<double> sums;
-  for (const Workload::Worker& worker : workload.workers) {
-    double sum = 0;
-    for (const Workload::Operation& each : worker.operations) {
-      if (each.kind == Workload::Kind::compute && !worker.streams[each.stream].host) { sum += seconds(each.time); }
+Workload work_of(const TrainingSetup& setup, const StepShape& shape) {
+  std::map<PiecesKey, StepPieces> pieces;
+  std::vector<LaneStep> steps;
+  for (const StepLane& lane : shape.lanes.all()) {
+    LaneStep& step = steps.emplace_back();
+    step.schedule = &shape.schedules.at(lane.micro_batches);
+    for (const std::uint32_t kind : lane.kinds) {
+      const auto [found, fresh] = pieces.try_emplace({lane.micro_batches, kind});
+      if (fresh) { found->second = pieces_on(setup, kind, lane.micro_batches, *step.schedule); }
+      step.of_stage.push_back(&found->second);
     }
-    sums.push_back(sum);
   }
-  return sums;
+  return step_workload(setup.plan, shape.lanes, steps);
 }
 
-StepWork work_of(const TrainingSetup& setup, const PipelineSchedule& schedule, const ComputeProfile& compute) {
-  const auto pieces_on = [&](const GpuRates& gpu, const ComputeProfile& profile) {
-    return step_pieces(setup.model, setup.plan, setup.layers, schedule, gpu, profile);
-  };
-  if (setup.others.empty()) { return {step_workload(setup.plan, schedule, pieces_on(setup.gpu, compute)), {}}; }
-  std::vector<StepPieces> by_kind{pieces_on(setup.gpu, compute)};
-  for (const GpuKind& other : setup.others) { by_kind.push_back(pieces_on(other.gpu, other.compute)); }
-  const auto kinds = kinds_of_stages(setup.plan, setup.kind_of_rank);
-  StepWork work{step_workload(setup.plan, schedule, slowest(by_kind, kinds, schedule)), {}};
-  const std::vector<double> together = computing_of(work.workload);
-  for (const StepPieces& pieces : by_kind) {
-    std::vector<double> own = computing_of(step_workload(setup.plan, schedule, pieces));
-    for (std::size_t stage = 0; stage < own.size(); ++stage) {
-      own[stage] = together[stage] == 0 ? 0 : own[stage] / together[stage];
-    }
-    work.busy.push_back(std::move(own));
-  }
-  return work;
-}
-
-std::vector<KindResult> kinds_of(const TrainingSetup& setup, const StepWork& work, const StepResult& step) {
-  if (setup.others.empty()) { return {{setup.plan.ranks(), step.shares.computing}}; }
-  std::vector<KindResult> kinds(work.busy.size());
-  const auto of_stages = kinds_of_stages(setup.plan, setup.kind_of_rank);
-  for (std::size_t stage = 0; stage < of_stages.size(); ++stage) {
-    const double computing = share(step.workload.workers[stage].computing, step.time);
-    for (const auto& [kind, ranks] : of_stages[stage]) {
-      kinds[kind].ranks += ranks;
-      kinds[kind].computing += ranks * computing * work.busy[kind][stage];
-    }
+/// Workers are those of the lanes, stage after stage.
+std::vector<KindResult> kinds_of(const TrainingSetup& setup, const StepLanes& lanes, const StepResult& step) {
+  std::vector<KindResult> kinds(setup.others.size() + 1);
+  for (std::size_t worker = 0; worker < step.workload.workers.size(); ++worker) {
+    const StepLane& lane = lanes.all()[worker / setup.plan.pipeline];
+    KindResult& kind = kinds[lane.kinds[worker % setup.plan.pipeline]];
+    kind.ranks += lane.ranks;
+    kind.computing += lane.ranks * share(step.workload.workers[worker].computing, step.time);
   }
   for (KindResult& kind : kinds) {
     if (kind.ranks > 0) { kind.computing /= kind.ranks; }
@@ -91,15 +70,15 @@ std::vector<KindResult> kinds_of(const TrainingSetup& setup, const StepWork& wor
   return kinds;
 }
 
-StepResult run_step(const TrainingSetup& setup, const StepWork& work, const WorkloadEstimates& estimates,
-                    const ComputeProfile& compute, WorkloadOptions options) {
-  options.interference = compute.interference;
+StepResult run_step(const TrainingSetup& setup, const StepLanes& lanes, const Workload& work,
+                    const WorkloadEstimates& estimates, WorkloadOptions options) {
+  options.interference = setup.compute.interference;
   StepResult result;
-  result.workload = run_workload(work.workload, estimates, options);
-  result.time = with_stragglers(result.workload.time, setup.plan, compute);
+  result.workload = run_workload(work, estimates, options);
+  result.time = with_stragglers(result.workload.time, setup.plan, setup.compute);
   result.straggler_share = share(result.time - result.workload.time, result.time);
   result.shares = shares_of(result.workload, result.time);
-  result.kinds = kinds_of(setup, work, result);
+  result.kinds = kinds_of(setup, lanes, result);
   add_rates(setup, result);
   return result;
 }
@@ -112,26 +91,46 @@ Time with_stragglers(Time alike, const ParallelPlan& plan, const ComputeProfile&
   return alike + Time{std::llround(growth)};
 }
 
+StepShape shape_of(const TrainingSetup& setup) {
+  static const std::vector<std::uint32_t> alike;
+  StepShape shape{StepLanes(setup.plan, setup.others.empty() ? alike : setup.kind_of_rank), {}};
+  for (const StepLane& lane : shape.lanes.all()) {
+    if (shape.schedules.contains(lane.micro_batches)) { continue; }
+    shape.schedules[lane.micro_batches] = schedule_of(with_micro_batches(setup.plan, lane.micro_batches));
+  }
+  return shape;
+}
+
+StepPieces pieces_on(const TrainingSetup& setup, std::uint32_t kind, std::uint32_t micro_batches,
+                     const PipelineSchedule& schedule) {
+  const GpuKind* other = kind == 0 ? nullptr : &setup.others.at(kind - 1);
+  StepPieces pieces =
+      step_pieces(setup.model, with_micro_batches(setup.plan, micro_batches), setup.layers, schedule,
+                  other == nullptr ? setup.gpu : other->gpu, other == nullptr ? setup.compute : other->compute);
+  if (other != nullptr && other->slower != 1) { slow_down(pieces, other->slower); }
+  return pieces;
+}
+
 PreparedStep::PreparedStep(TrainingSetup setup, CollectiveTimer& timer)
-    : setup_(std::move(setup)), schedule_(schedule_of(setup_.plan)) {
-  estimates_ = estimate_all(work_of(setup_, schedule_, setup_.compute).workload, timer);
+    : setup_(std::move(setup)), shape_(shape_of(setup_)) {
+  estimates_ = estimate_all(work_of(setup_, shape_), timer);
   for (const CallEstimate* estimate : estimates_.estimates) { own_estimates_.push_back(*estimate); }
   for (std::size_t i = 0; i < own_estimates_.size(); ++i) { estimates_.estimates[i] = &own_estimates_[i]; }
 }
 
 /// Of all compute profiles the same calls and messages in the same order.
 StepResult PreparedStep::run(const ComputeProfile& compute, const WorkloadOptions& options) const {
-  return run_step(setup_, work_of(setup_, schedule_, compute), estimates_, compute, options);
+  TrainingSetup setup = setup_;
+  setup.compute = compute;
+  return run_step(setup, shape_.lanes, work_of(setup, shape_), estimates_, options);
 }
 
-Workload workload_of(const TrainingSetup& setup) {
-  return work_of(setup, schedule_of(setup.plan), setup.compute).workload;
-}
+Workload workload_of(const TrainingSetup& setup) { return work_of(setup, shape_of(setup)); }
 
 StepResult simulate_step(const TrainingSetup& setup, CollectiveTimer& timer, const WorkloadOptions& options) {
-  const StepWork work = work_of(setup, schedule_of(setup.plan), setup.compute);
-  StepResult result = run_step(setup, work, estimate_all(work.workload, timer), setup.compute, options);
-  return result;
+  const StepShape shape = shape_of(setup);
+  const Workload work = work_of(setup, shape);
+  return run_step(setup, shape.lanes, work, estimate_all(work, timer), options);
 }
 
 namespace {

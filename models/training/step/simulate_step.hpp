@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "models/training/framework.hpp"
 #include "models/training/parallel_plan.hpp"
 #include "models/training/pipeline/schedule.hpp"
+#include "models/training/step/lanes.hpp"
+#include "models/training/step/pieces.hpp"
 #include "models/workload/run_workload.hpp"
 
 namespace athanor {
@@ -17,6 +20,7 @@ namespace athanor {
 struct GpuKind {
   GpuRates gpu;
   ComputeProfile compute;
+  double slower = 1;  ///< how much longer than that it computes: a straggler
 };
 
 /// What is trained how, on which GPUs.
@@ -29,6 +33,8 @@ struct TrainingSetup {
   std::vector<GpuKind> others = {};              ///< kinds beside `gpu`; empty: all are alike
   std::vector<std::uint32_t> kind_of_rank = {};  ///< 0: `gpu`, k: others[k - 1]; empty: all are alike
   FrameworkUse framework = {};                   ///< whose defaults the plan has
+  /// Of unequal GPUs the one whose memory the plan fills most, numbered likewise; none: that with the least.
+  std::optional<std::uint32_t> fullest_kind = {};
 };
 
 /// What GPUs of one kind do in a step.
@@ -36,6 +42,14 @@ struct KindResult {
   std::uint32_t ranks = 0;
   double computing = 0;  ///< the share of the step in which they compute; the faster wait for the slower
 };
+
+/// Whose ranks do the same in a step, and the schedules of their pipelines.
+struct StepShape {
+  StepLanes lanes;
+  std::map<std::uint32_t, PipelineSchedule> schedules;  ///< by micro-batches of a lane
+};
+/// Throws as pipeline_schedule().
+StepShape shape_of(const TrainingSetup& setup);
 
 /// How a step went.
 struct StepResult {
@@ -45,7 +59,7 @@ struct StepResult {
   double tokens_per_s = 0;
   double tflops_per_gpu = 0;      ///< model FLOPs per second and GPU, in 1e12
   double mfu = 0;                 ///< tflops_per_gpu over the mean peak of the GPUs in the plan's precision
-  WorkloadShares shares;          ///< of the step; waiting is the bubble; a stage computes while its slowest GPU does
+  WorkloadShares shares;          ///< of the step, averaged over GPUs; waiting is the bubble
   std::vector<KindResult> kinds;  ///< as TrainingSetup numbers them
   double straggler_share = 0;     ///< of the step, of stragglers, by the compute profile
   WorkloadResult workload;        ///< without stragglers
@@ -70,10 +84,14 @@ class PreparedStep {
 
  private:
   TrainingSetup setup_;
-  PipelineSchedule schedule_;
+  StepShape shape_;
   std::vector<CallEstimate> own_estimates_;
   WorkloadEstimates estimates_;
 };
+
+/// What the kind of GPU that is numbered so does, were all of them, and all copies with so many micro-batches.
+StepPieces pieces_on(const TrainingSetup& setup, std::uint32_t kind, std::uint32_t micro_batches,
+                     const PipelineSchedule& schedule);
 
 /// What all ranks do together in a step. Throws as PreparedStep.
 Workload workload_of(const TrainingSetup& setup);

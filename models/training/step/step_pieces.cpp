@@ -6,7 +6,6 @@
 #include "models/training/adapters.hpp"
 #include "models/training/memory.hpp"
 #include "models/training/step/layer_pieces.hpp"
-#include "models/training/step/rank_grid.hpp"
 #include "models/training/work_parts.hpp"
 #include "sim/check.hpp"
 
@@ -31,12 +30,6 @@ Time from_host(double bytes, const GpuRates& gpu) {
 std::uint32_t shared_by(const ParallelPlan& plan, std::uint32_t ranks) {
   if (plan.sharding == Sharding::none) { return 1; }
   return plan.shard_group == 0 ? ranks : std::min(ranks, plan.shard_group);
-}
-
-/// As element-wise kernels, each dispatched by itself.
-CodingRate coding_of(const ParallelPlan& plan, const GpuRates& gpu, const ComputeProfile& profile) {
-  const bool dispatched = plan.execution != ExecutionMode::cuda_graphs;
-  return {gpu.memory_bandwidth * profile.memory, profile.overhead, dispatched ? profile.launch : Time::zero()};
 }
 
 /// What the optimizer of one stage does: with the layers of all its places.
@@ -178,7 +171,6 @@ StepPieces plain_pieces(const TrainedModel& model, const ParallelPlan& plan, con
       pieces.backward = pieces.backward_input;
       pieces.backward.push_back(assembly.compute(layers[next].name + " backward", work.backward_weight));
       pieces.dense_parameters = layers[next].parameters;
-      pieces.matrices = matrices_of(layers[next], plan);
       pieces.parameter_bytes = parameter_bytes(plan);
     }
     const double sent = layers[next - 1].output * plan.micro_batch * element_bytes(plan);
@@ -220,7 +212,6 @@ StepPieces step_pieces(const TrainedModel& model, const ParallelPlan& plan, cons
                         ? TransformerStep(*model.transformer, plan, schedule, gpu, assembly).pieces(layers)
                         : plain_pieces(model, plan, layers, gpu, assembly);
   step.optimizer = optimizers(step, schedule, plan, gpu, profile);
-  if (plan.compression.is_on()) { step.coding = coding_of(plan, gpu, profile); }
   if (plan.execution != ExecutionMode::cuda_graphs) { step.launch = profile.launch; }
   if (schedule.stages > 1) { step.pass_overhead = profile.pass_overhead; }
   return step;
@@ -228,66 +219,24 @@ StepPieces step_pieces(const TrainedModel& model, const ParallelPlan& plan, cons
 
 namespace {
 
-void slow_down(Pieces& pieces, const Pieces& others) {
-  require(pieces.size() == others.size(), "{} pieces on one GPU and {} on another", pieces.size(), others.size());
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    pieces[i].time = std::max(pieces[i].time, others[i].time);
-    pieces[i].launch = std::max(pieces[i].launch, others[i].launch);
+void slow_down(Pieces& pieces, double times) {
+  for (WorkPiece& piece : pieces) {
+    if (piece.computes) { piece.time = Time{std::llround(static_cast<double>(piece.time.count()) * times)}; }
   }
-}
-
-void slow_down(LayerPieces& layer, const LayerPieces& other) {
-  slow_down(layer.forward, other.forward);
-  slow_down(layer.recompute, other.recompute);
-  slow_down(layer.backward, other.backward);
-  slow_down(layer.backward_input, other.backward_input);
-  slow_down(layer.backward_weight, other.backward_weight);
-  layer.offload = std::max(layer.offload, other.offload);
 }
 
 }  // namespace
 
-std::vector<KindCounts> kinds_of_stages(const ParallelPlan& plan, const std::vector<std::uint32_t>& kind_of_rank) {
-  using Dimension = RankGrid::Dimension;
-  const RankGrid grid = RankGrid::dense(plan);
-  std::vector<KindCounts> kinds(plan.pipeline);
-  for (std::uint32_t stage = 0; stage < plan.pipeline; ++stage) {
-    for (const auto& group : grid.groups(stage, {Dimension::tensor, Dimension::context, Dimension::data})) {
-      for (const std::uint32_t rank : group) { ++kinds[stage][kind_of_rank.at(rank)]; }
-    }
-  }
-  return kinds;
-}
-
-StepPieces slowest(const std::vector<StepPieces>& by_kind, const std::vector<KindCounts>& kinds_of_stages,
-                   const PipelineSchedule& schedule) {
-  StepPieces step = by_kind.front();
-  for (const StepPieces& each : by_kind) {
-    step.launch = std::max(step.launch, each.launch);
-    step.pass_overhead = std::max(step.pass_overhead, each.pass_overhead);
-    step.coding.bytes_per_s = std::min(step.coding.bytes_per_s, each.coding.bytes_per_s);
-    step.coding.overhead = std::max(step.coding.overhead, each.coding.overhead);
-    step.coding.launch = std::max(step.coding.launch, each.coding.launch);
-  }
-  std::vector<KindCounts> of_place(schedule.places());
-  for (std::size_t entry = 0; entry < schedule.stage_chunks.size(); ++entry) {
-    of_place[entry % schedule.places()].merge(KindCounts(kinds_of_stages[schedule.stage_chunks[entry].stage]));
-  }
-  for (std::size_t place = 0; place < step.places.size(); ++place) {
-    step.places[place] = by_kind[of_place[place].begin()->first].places[place];
-    for (const auto& [kind, ranks] : of_place[place]) {
-      for (std::size_t layer = 0; layer < step.places[place].layers.size(); ++layer) {
-        slow_down(step.places[place].layers[layer], by_kind[kind].places[place].layers[layer]);
+void slow_down(StepPieces& step, double times) {
+  for (ChunkPieces& place : step.places) {
+    for (LayerPieces& layer : place.layers) {
+      for (Pieces* phase :
+           {&layer.forward, &layer.recompute, &layer.backward, &layer.backward_input, &layer.backward_weight}) {
+        slow_down(*phase, times);
       }
     }
   }
-  for (std::size_t stage = 0; stage < step.optimizer.size(); ++stage) {
-    step.optimizer[stage] = by_kind[kinds_of_stages[stage].begin()->first].optimizer[stage];
-    for (const auto& [kind, ranks] : kinds_of_stages[stage]) {
-      slow_down(step.optimizer[stage], by_kind[kind].optimizer[stage]);
-    }
-  }
-  return step;
+  for (Pieces& optimizer : step.optimizer) { slow_down(optimizer, times); }
 }
 
 }  // namespace athanor

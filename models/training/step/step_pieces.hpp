@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "models/training/architecture.hpp"
@@ -29,15 +28,7 @@ StepPieces step_pieces(const TrainedModel& model, const ParallelPlan& plan, cons
 Time optimizer_time(const ParameterShare& held, const ParallelPlan& plan, const GpuRates& gpu,
                     const ComputeProfile& profile);
 
-/// By kind of GPU, how many ranks are of it; none without ranks.
-using KindCounts = std::map<std::uint32_t, std::uint32_t>;
-
-/// How many ranks of which kind of GPU each pipeline stage has.
-std::vector<KindCounts> kinds_of_stages(const ParallelPlan& plan, const std::vector<std::uint32_t>& kind_of_rank);
-
-/// What unequal GPUs do together: the ranks of a stage do the same and wait for each other, so that each piece takes as
-/// long as the slowest kind that is in one of its stages needs. `by_kind`: the same step on each kind alone.
-StepPieces slowest(const std::vector<StepPieces>& by_kind, const std::vector<KindCounts>& kinds_of_stages,
-                   const PipelineSchedule& schedule);
+/// All that is computed takes `times` as long.
+void slow_down(StepPieces& step, double times);
 
 }  // namespace athanor

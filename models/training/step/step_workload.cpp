@@ -39,22 +39,23 @@ bool lags(const ChunkPieces& chunk) {
   });
 }
 
-/// What one stage does in a step.
+/// What one stage of a lane does in a step.
 class StageSteps {
  public:
-  StageSteps(const ParallelPlan& plan, const PipelineSchedule& schedule, const StepPieces& pieces,
-             StepDirectory& directory, Workload& workload, std::uint32_t stage)
+  StageSteps(const ParallelPlan& plan, const LaneStep& step, StepDirectory& directory, Workload& workload,
+             std::uint32_t lane, std::uint32_t stage)
       : plan_(plan),
-        schedule_(schedule),
-        pieces_(pieces),
+        schedule_(*step.schedule),
+        pieces_(*step.of_stage.at(stage)),
         directory_(directory),
-        writer_(workload, stage),
+        writer_(workload, directory.worker(lane, stage)),
+        lane_(lane),
         stage_(stage),
-        entries_(schedule.entries()) {
+        entries_(schedule_.entries()) {
     for (const Parallelism use : {Parallelism::tensor, Parallelism::context, Parallelism::expert}) {
-      communications_[use] = {writer_.stream(std::string(name(use))), directory.of_stage(stage, use)};
+      communications_[use] = {writer_.stream(std::string(name(use))), directory.of_stage(lane, stage, use)};
     }
-    for (std::uint32_t chunk = 0; chunk < schedule.chunks; ++chunk) {
+    for (std::uint32_t chunk = 0; chunk < schedule_.chunks; ++chunk) {
       add_data_parallel(chunk);
       host_lags_ = host_lags_ || lags(chunk_at(at(chunk)));
     }
@@ -99,9 +100,10 @@ class StageSteps {
   void add_data_parallel(std::uint32_t chunk) {
     const At here = at(chunk);
     const std::string name = schedule_.replicas > 1 ? fmt::format(" of place {}", here.place) : "";
-    data_.push_back(std::make_unique<DataParallel>(
-        plan_, writer_, chunk_at(here), schedule_.micro_batches / schedule_.replicas,
-        directory_.of_place(here.place, false), directory_.of_place(here.place, true), pieces_.coding, name));
+    data_.push_back(std::make_unique<DataParallel>(plan_, writer_, chunk_at(here),
+                                                   schedule_.micro_batches / schedule_.replicas,
+                                                   directory_.of_place(lane_, here.place, false),
+                                                   directory_.of_place(lane_, here.place, true), pieces_.coding, name));
     offload_.emplace_back(writer_, chunk_at(here));
   }
 
@@ -139,14 +141,14 @@ class StageSteps {
     const Neighbour other = neighbour(at, step);
     if (!other.is_other) { return; }
     const std::string name = boundary(what, at, step);
-    const std::uint32_t channel = directory_.channel(name, other.stage, stage_);
+    const std::uint32_t channel = directory_.channel(lane_, name, other.stage, stage_);
     chain.wait_for(writer_.receive(writer_.stream("receive " + name), channel, boundary_size(at, step), {}));
   }
   void send(Chain& chain, const char* what, const At& at, int step) {
     const Neighbour other = neighbour(at, step);
     if (!other.is_other) { return; }
     const std::string name = boundary(what, at, 0);
-    const std::uint32_t channel = directory_.channel(name, stage_, other.stage);
+    const std::uint32_t channel = directory_.channel(lane_, name, stage_, other.stage);
     const auto sent = writer_.send(writer_.stream("send " + name), channel, boundary_size(at, step), chain.ends());
     if (!plan_.overlap_pipeline) { chain.wait_for(sent); }
   }
@@ -285,7 +287,7 @@ class StageSteps {
     const std::uint32_t first = schedule_.stage_chunks.front().stage;
     const std::uint32_t last = schedule_.stage_chunks[schedule_.places() - 1].stage;
     if (pieces_.tied_embedding == Bytes::zero() || first == last || (stage_ != first && stage_ != last)) { return; }
-    const Workload::Call call{.communicator = directory_.ends_of_pipeline(),
+    const Workload::Call call{.communicator = directory_.ends_of_pipeline(lane_),
                               .kind = CollectiveKind::all_reduce,
                               .size = pieces_.tied_embedding,
                               .type = plan_.gradient_bytes == 4 ? DataType::float32 : DataType::bfloat16};
@@ -298,6 +300,7 @@ class StageSteps {
   const StepPieces& pieces_;
   StepDirectory& directory_;
   StageWriter writer_;
+  std::uint32_t lane_;
   std::uint32_t stage_;
   std::vector<std::uint32_t> entries_;                  ///< by chunk of a stage: into the schedule's stage_chunks
   bool host_lags_ = false;                              ///< somewhere on this stage
@@ -310,19 +313,26 @@ class StageSteps {
 
 }  // namespace
 
-Workload step_workload(const ParallelPlan& plan, const PipelineSchedule& schedule, const StepPieces& pieces) {
-  require(pieces.places.size() == schedule.places() && pieces.optimizer.size() == schedule.stages,
-          "pieces for {} places and {} stages, and the schedule has {} and {}", pieces.places.size(),
-          pieces.optimizer.size(), schedule.places(), schedule.stages);
+Workload step_workload(const ParallelPlan& plan, const StepLanes& lanes, const std::vector<LaneStep>& steps) {
+  require(steps.size() == lanes.all().size(), "{} lanes, of {}", steps.size(), lanes.all().size());
   Workload workload;
-  for (std::uint32_t stage = 0; stage < schedule.stages; ++stage) {
-    workload.workers.push_back({fmt::format("stage {}", stage), plan.ranks() / plan.pipeline, {}, {}, {}});
-  }
-  StepDirectory directory(plan, schedule, workload);
-  for (std::uint32_t stage = 0; stage < schedule.stages; ++stage) {
-    StageSteps(plan, schedule, pieces, directory, workload, stage).write();
+  StepDirectory directory(plan, *steps.front().schedule, lanes, workload);
+  for (std::uint32_t lane = 0; lane < steps.size(); ++lane) {
+    for (std::uint32_t stage = 0; stage < plan.pipeline; ++stage) {
+      const StepPieces& pieces = *steps[lane].of_stage.at(stage);
+      const PipelineSchedule& schedule = *steps[lane].schedule;
+      require(pieces.places.size() == schedule.places() && pieces.optimizer.size() == schedule.stages,
+              "pieces for {} places and {} stages, and the schedule has {} and {}", pieces.places.size(),
+              pieces.optimizer.size(), schedule.places(), schedule.stages);
+      StageSteps(plan, steps[lane], directory, workload, lane, stage).write();
+    }
   }
   return workload;
+}
+
+Workload step_workload(const ParallelPlan& plan, const PipelineSchedule& schedule, const StepPieces& pieces) {
+  return step_workload(plan, StepLanes(plan, {}),
+                       {{&schedule, std::vector<const StepPieces*>(schedule.stages, &pieces)}});
 }
 
 }  // namespace athanor
