@@ -205,7 +205,8 @@ void visit(Fields& fields, ReadingContext& context, RecommenderConfig& config) {
   read_numbers(fields, config);
   read_gpus(fields, context, config);
   read_measured(fields, config);
-  for (const char* key : {"", "model", "batch", "gpus", "precision", "sharding", "memory_share", "pipeline", "host_inputs"}) {
+  for (const char* key :
+       {"", "model", "batch", "gpus", "precision", "sharding", "memory_share", "pipeline", "host_inputs"}) {
     config.places[key] = fields.place(key);
   }
 }
