@@ -18,7 +18,8 @@ void visit(Fields& fields, ExpertSettings& settings) {
                         [&](FieldValue& value) {
                           value.visit(settings.multiprocessors.emplace(1), Range<std::uint32_t>{1, 1000});
                         });
-  fields.optional("overhead", settings.overhead, "Of each dispatch and combine, whatever its size; absent: as measured");
+  fields.optional("overhead", settings.overhead,
+                  "Of each dispatch and combine, whatever its size; absent: as measured");
   Ratio zipf{0, 1};
   fields.optional("zipf", zipf, "How unequal experts are: the exponent by which their weights fall", {{0, 1}, {5, 1}});
   settings.zipf = to_double(zipf);

@@ -198,7 +198,8 @@ TEST_CASE("a case has a collective or traffic, and traffic has neither profile n
   const std::string neither = small_with(
       "\"collective\": {\"kind\": \"all_reduce\", \"algorithm\": \"ring\", \"sizes\": \"1KiB..4KiB\"}", "\"seed\": 1");
   CHECK(problem_of(folder, neither)["hint"] ==
-        "write one of the keys collective, traffic, parameter_server, training, trace, workload, serving, recommender");
+        "write one of the keys collective, traffic, parameter_server, expert_exchange, training, trace, workload, "
+        "serving, circuits, layouts, side_by_side, recommender");
   CHECK(says(problem_of(folder, on_star(shift, R"("profile": "nccl-h100-nvswitch", )")), "no software"));
   CHECK(says(problem_of(folder, on_star(shift, R"("verify": {"measurement": "h100_1n_nvls_allreduce_dgxc"}, )")),
              "measurements are of collectives"));
