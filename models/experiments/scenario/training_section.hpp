@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "models/experiments/scenario/mixed_section.hpp"
 #include "models/experiments/scenario/model_section.hpp"
 #include "models/training/measured_with.hpp"
 #include "models/training/memory.hpp"
-#include "models/experiments/scenario/mixed_section.hpp"
 #include "models/training/step/simulate_step.hpp"
 #include "sim/config/fields.hpp"
 #include "topologies/hardware/gpu.hpp"
