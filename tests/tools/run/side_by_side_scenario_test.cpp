@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "tests/json_text.hpp"
+#include "tests/test_files.hpp"
 #include "tests/tools/cli/command_line_fixture.hpp"
 #include "tools/cli/run_command_line.hpp"
 
