@@ -32,6 +32,12 @@ std::uint32_t shared_by(const ParallelPlan& plan, std::uint32_t ranks) {
   return plan.shard_group == 0 ? ranks : std::min(ranks, plan.shard_group);
 }
 
+/// As element-wise kernels, each dispatched by itself.
+CodingRate coding_of(const ParallelPlan& plan, const GpuRates& gpu, const ComputeProfile& profile) {
+  const bool dispatched = plan.execution != ExecutionMode::cuda_graphs;
+  return {gpu.memory_bandwidth * profile.memory, profile.overhead, dispatched ? profile.launch : Time::zero()};
+}
+
 /// What the optimizer of one stage does: with the layers of all its places.
 Pieces optimizer_of(const std::vector<const ChunkPieces*>& chunks, const ParallelPlan& plan, const GpuRates& gpu,
                     const ComputeProfile& profile) {
@@ -171,6 +177,7 @@ StepPieces plain_pieces(const TrainedModel& model, const ParallelPlan& plan, con
       pieces.backward = pieces.backward_input;
       pieces.backward.push_back(assembly.compute(layers[next].name + " backward", work.backward_weight));
       pieces.dense_parameters = layers[next].parameters;
+      pieces.matrices = matrices_of(layers[next], plan);
       pieces.parameter_bytes = parameter_bytes(plan);
     }
     const double sent = layers[next - 1].output * plan.micro_batch * element_bytes(plan);
@@ -212,6 +219,7 @@ StepPieces step_pieces(const TrainedModel& model, const ParallelPlan& plan, cons
                         ? TransformerStep(*model.transformer, plan, schedule, gpu, assembly).pieces(layers)
                         : plain_pieces(model, plan, layers, gpu, assembly);
   step.optimizer = optimizers(step, schedule, plan, gpu, profile);
+  if (plan.compression.is_on()) { step.coding = coding_of(plan, gpu, profile); }
   if (plan.execution != ExecutionMode::cuda_graphs) { step.launch = profile.launch; }
   if (schedule.stages > 1) { step.pass_overhead = profile.pass_overhead; }
   return step;
@@ -219,9 +227,11 @@ StepPieces step_pieces(const TrainedModel& model, const ParallelPlan& plan, cons
 
 namespace {
 
+Time longer(Time time, double times) { return Time{std::llround(static_cast<double>(time.count()) * times)}; }
+
 void slow_down(Pieces& pieces, double times) {
   for (WorkPiece& piece : pieces) {
-    if (piece.computes) { piece.time = Time{std::llround(static_cast<double>(piece.time.count()) * times)}; }
+    if (piece.computes) { piece.time = longer(piece.time, times); }
   }
 }
 
@@ -237,6 +247,8 @@ void slow_down(StepPieces& step, double times) {
     }
   }
   for (Pieces& optimizer : step.optimizer) { slow_down(optimizer, times); }
+  step.coding.bytes_per_s /= times;
+  step.coding.overhead = longer(step.coding.overhead, times);
 }
 
 }  // namespace athanor

@@ -105,9 +105,9 @@ TEST_CASE("no preset's usable rate is above what the packets of its kind leave o
   const Presets presets = *load_presets(FileReader().in("scenarios/presets"));
   std::uint32_t checked = 0;
   for (const auto& [name, preset] : presets.links) {
-    // Those of AMD, of TPUs, of Gaudi and of Ascend are of kind nvlink, but with packets of their own.
+    // Those of AMD, of TPUs, of Trainium, of Gaudi and of Ascend are of kind nvlink, but with packets of their own.
     const auto starts = [&preset_name = name](const char* with) { return preset_name.starts_with(with); };
-    const std::array own{"xgmi", "ici", "gaudi", "ub-", "hccs"};
+    const std::array own{"xgmi", "ici", "neuronlink", "gaudi", "ub-", "hccs"};
     if (std::any_of(own.begin(), own.end(), starts) ||
         (preset.kind != LinkKind::pcie && preset.kind != LinkKind::nvlink)) {
       continue;
