@@ -286,8 +286,8 @@ TEST_CASE("a step that ends leaves the links to others, and what waits behind ea
 }
 
 TEST_CASE("Crux's correction of the shorter of two jobs of one intensity is 1.5, as published") {
-  // SIGCOMM 2024, section 4.2, example 1: both compute as long as they send, 2 s and 1 s. In 12 s the longer one sends 6
-  // or 4 s, the shorter one 3 or 6: it gains 3 where the other one gains 2.
+  // SIGCOMM 2024, section 4.2, example 1: both compute as long as they send, 2 s and 1 s. In 12 s the longer one sends
+  // 6 or 4 s, the shorter one 3 or 6: it gains 3 where the other one gains 2.
   Trainings trainings;
   trainings.add(2_us, 2000_B, Time::zero());
   trainings.add(1_us, 1000_B, Time::zero());
