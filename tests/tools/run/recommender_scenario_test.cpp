@@ -63,7 +63,7 @@ TEST_CASE("look-ups that were recorded are counted") {
 }
 
 TEST_CASE("what tables cannot be is refused where it stands") {
-  check_refusal(recommender(R"([{"rows": 1000, "sharding": "row_wize"}])"), "unknown-value", "row_wize");
+  check_refusal(recommender(R"([{"rows": 1000, "sharding": "row_wize"}])"), "unknown-name", "row_wize");
   check_refusal(recommender(R"([{"rows": 100000000000, "sharding": "table_wise"}])"), "tables-do-not-fit", "table 0");
   check_refusal(recommender(R"([{"rows": 1000, "sharding": "column_wise"}])"), "missing-key", "column_shards");
   check_refusal(recommender(R"([{"rows": 1000, "sharding": "column_wise", "column_shards": 3}])"),
@@ -104,7 +104,7 @@ TEST_CASE("laws of look-ups that are none are refused") {
 }
 
 TEST_CASE("keys without effect, and batches that do not divide, are refused") {
-  check_refusal(recommender(kTables, R"(, "batch": 801)"), "duplicate-key", "batch");
+  check_refusal(recommender(kTables, R"(, "batch": 801)"), "duplicate-key", "twice");
   check_refusal(recommender(kTables, R"(, "gpus": 3)"), "batch-does-not-divide", "800 samples");
   check_refusal(recommender(kTables, R"(, "gpus": 9)"), "too-many-ranks", "8 endpoints");
   check_refusal(recommender(kTables, R"(, "pipeline": "prefetch")"), "no-effect", "cache");
