@@ -20,8 +20,10 @@ class SideBySideExperiment : public Experiment {
   };
 
   /// Requires a setup with jobs.
-  SideBySideExperiment(SideBySideSetup setup, WorkloadNccl nccl, std::vector<IdleKey> idle)
-      : setup_(std::move(setup)), nccl_(std::move(nccl)), idle_(std::move(idle)) {}
+  /// `at_rest`: as keys_at_rest().
+  SideBySideExperiment(SideBySideSetup setup, WorkloadNccl nccl, std::vector<IdleKey> idle,
+                       std::vector<std::string> at_rest)
+      : setup_(std::move(setup)), nccl_(std::move(nccl)), idle_(std::move(idle)), at_rest_(std::move(at_rest)) {}
 
   const SideBySideSetup& setup() const { return setup_; }
 
@@ -43,12 +45,14 @@ class SideBySideExperiment : public Experiment {
   std::string refusal(const Platform& platform, Ability ability) const override;
   bool has_collectives() const override { return true; }
   std::vector<IdleKeys> idle_keys(const Platform& platform) const override;
+  std::vector<std::string> keys_at_rest() const override { return at_rest_; }
   void check_asked_sizes() const override;
 
  private:
   SideBySideSetup setup_;
   WorkloadNccl nccl_;
   std::vector<IdleKey> idle_;
+  std::vector<std::string> at_rest_;
 };
 
 class ExperimentReader;

@@ -194,18 +194,21 @@ class SideBySideReader : public ExperimentReader {
     std::optional<WorkloadNccl> nccl = prepare_workload(endpoints, parts);
     if (!nccl) { return nullptr; }
     std::vector<SideBySideExperiment::IdleKey> idle;
+    std::vector<std::string> at_rest;
     for (std::size_t number = 0; number < config_.jobs.size(); ++number) {
       const SideJobConfig& job = config_.jobs[number];
       const auto ranks = static_cast<std::uint32_t>(config_.setup.jobs[number].endpoints.size());
       if (job.training) {
         const TrainingExperiment alone(config_.setup.jobs[number].training, ranks, *nccl);
         add(alone.idle_keys(parts.platform()), job.pointer, "/training/", idle);
+        for (const std::string& key : alone.keys_at_rest()) { at_rest.push_back(job.pointer + key); }
       }
       if (job.trace) {
         add(TraceExperiment(*job.trace, *nccl).idle_keys(parts.platform()), job.pointer, "/trace/", idle);
       }
     }
-    return std::make_shared<const SideBySideExperiment>(std::move(config_.setup), std::move(*nccl), std::move(idle));
+    return std::make_shared<const SideBySideExperiment>(std::move(config_.setup), std::move(*nccl), std::move(idle),
+                                                        std::move(at_rest));
   }
 
  private:
