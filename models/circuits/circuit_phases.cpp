@@ -102,47 +102,92 @@ class StretchSearch {
     return all;
   }
 
-  /// Least time to have done the first i groups, each stretch behind a change.
+  /// The stretches that together take least. Behind each comes a change, but where the last has the pairs of the first,
+  /// which the next collective then finds: least times from every first stretch on to every such last one.
   std::vector<Stretch> best() const {
-    std::vector<Time> least(groups_.size() + 1, Time::max());
-    std::vector<Stretch> last(groups_.size() + 1);
-    least[0] = Time::zero();
-    const auto offer = [&](const Stretch& way) {
-      const Time time = least[way.first] + circuits_.delay * static_cast<std::int64_t>(1 + way.more) + way.time;
-      if (time >= least[way.end]) { return; }
-      least[way.end] = time;
-      last[way.end] = way;
-    };
-    for (std::size_t first = 0; first < groups_.size(); ++first) {
-      PairSet set;
-      offer(alone(first));
-      for (std::size_t end = first + 1; end <= groups_.size(); ++end) {
-        set.add(groups_[end - 1]);
-        if (set.most() > circuits_.ports) { break; }
-        offer(stretch(first, end, set.most()));
+    const std::vector<std::vector<Stretch>> ways = all_stretches();
+    Path best = path(ways, 0, groups_.size());
+    for (const Stretch& first : ways[0]) {
+      const Path middle = first.more > 0 ? Path{} : path(ways, first.end, groups_.size());
+      for (std::size_t from = first.end + 1; from < groups_.size() && first.more == 0; ++from) {
+        for (const Stretch& last : ways[from]) {
+          const bool closes = last.end == groups_.size() && last.more == 0 && pairs_of(last) == pairs_of(first);
+          if (!closes || middle.least[from] == Time::max()) { continue; }
+          const Time time = first.time + middle.least[from] + circuits_.delay + last.time;
+          if (time >= best.time) { continue; }
+          best.time = time;
+          best.stretches = middle.to(from);
+          best.stretches.insert(best.stretches.begin(), first);
+          best.stretches.push_back(last);
+        }
       }
     }
-    std::vector<Stretch> ways;
-    for (std::size_t end = groups_.size(); end > 0; end = last[end].first) { ways.push_back(last[end]); }
-    std::reverse(ways.begin(), ways.end());
-    return ways;
+    return best.stretches;
   }
 
   /// Whether the collective ends with the circuits that it began with, so that the next one finds them.
   bool same_ends(const std::vector<Stretch>& ways) const {
-    const auto pairs = [&](const Stretch& way) {
-      std::vector<Pair> all;
-      for (std::size_t i = way.first; i < way.end; ++i) {
-        all.insert(all.end(), groups_[i].pairs.begin(), groups_[i].pairs.end());
-      }
-      std::sort(all.begin(), all.end());
-      all.erase(std::unique(all.begin(), all.end()), all.end());
-      return all;
-    };
-    return ways.front().more == 0 && ways.back().more == 0 && pairs(ways.front()) == pairs(ways.back());
+    return ways.front().more == 0 && ways.back().more == 0 && pairs_of(ways.front()) == pairs_of(ways.back());
   }
 
  private:
+  /// From one group on, least times to have done those before each other one; a change comes before every stretch.
+  struct Path {
+    std::vector<Time> least = {};    ///< by group; max: not from there
+    std::vector<Stretch> last = {};  ///< by where it ends
+    Time time;                       ///< of `stretches`
+    std::vector<Stretch> stretches = {};
+
+    std::vector<Stretch> to(std::size_t end) const {
+      std::vector<Stretch> all;
+      for (; last[end].end == end && end > 0; end = last[end].first) { all.push_back(last[end]); }
+      std::reverse(all.begin(), all.end());
+      return all;
+    }
+  };
+
+  Path path(const std::vector<std::vector<Stretch>>& ways, std::size_t from, std::size_t to) const {
+    Path found{std::vector<Time>(to + 1, Time::max()), std::vector<Stretch>(to + 1), Time::zero(), {}};
+    found.least[from] = Time::zero();
+    for (std::size_t first = from; first < to; ++first) {
+      if (found.least[first] == Time::max()) { continue; }
+      for (const Stretch& way : ways[first]) {
+        const Time time = found.least[first] + circuits_.delay * static_cast<std::int64_t>(1 + way.more) + way.time;
+        if (time >= found.least[way.end]) { continue; }
+        found.least[way.end] = time;
+        found.last[way.end] = way;
+      }
+    }
+    found.stretches = found.to(to);
+    found.time = found.least[to];
+    return found;
+  }
+
+  /// By their first group.
+  std::vector<std::vector<Stretch>> all_stretches() const {
+    std::vector<std::vector<Stretch>> ways(groups_.size());
+    for (std::size_t first = 0; first < groups_.size(); ++first) {
+      PairSet set;
+      ways[first].push_back(alone(first));
+      for (std::size_t end = first + 1; end <= groups_.size(); ++end) {
+        set.add(groups_[end - 1]);
+        if (set.most() > circuits_.ports) { break; }
+        if (end > first + 1) { ways[first].push_back(stretch(first, end, set.most())); }
+      }
+    }
+    return ways;
+  }
+
+  std::vector<Pair> pairs_of(const Stretch& way) const {
+    std::vector<Pair> all;
+    for (std::size_t i = way.first; i < way.end; ++i) {
+      all.insert(all.end(), groups_[i].pairs.begin(), groups_[i].pairs.end());
+    }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  }
+
   Stretch stretch(std::size_t first, std::size_t end, std::uint32_t peers) const {
     const std::vector<Time>& sums = sums_over(circuits_.ports / std::max(1U, peers));
     return {first, end, sums[end] - sums[first], 0};

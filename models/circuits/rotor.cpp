@@ -19,7 +19,8 @@ class RotorWalk {
         rotor_(rotor),
         ranks_(static_cast<std::uint32_t>(demand.size())),
         own_(demand),
-        relayed_(demand.size(), std::vector<std::int64_t>(rotor.indirect ? demand.size() : 0)) {
+        relayed_(demand.size(), std::vector<std::int64_t>(rotor.indirect ? demand.size() : 0)),
+        sent_(std::min<std::size_t>(circuits.ports, demand.size()) * demand.size()) {
     for (std::uint32_t i = 0; i < ranks_; ++i) {
       require(demand[i].size() == ranks_, "a demand of {} columns for {} ranks", demand[i].size(), ranks_);
       own_[i][i] = 0;
@@ -38,7 +39,10 @@ class RotorWalk {
     while (left_ > 0) {
       if (stop.stop_requested()) { throw Interrupted(); }
       begin_ = rotor_.slot * static_cast<std::int64_t>(result.slots) + circuits_.delay;
-      for (std::uint32_t port = 0; port < circuits_.ports; ++port) { carry(port, result.slots); }
+      for (const bool others : {false, true}) {  // first what is for whom circuits lead to, on all ports
+        if (others && !rotor_.indirect) { continue; }
+        for (std::uint32_t port = 0; port < circuits_.ports; ++port) { carry(port, result.slots, others); }
+      }
       for (const Landing& each : landings_) { relayed_[each.rank][each.receiver] += each.bytes; }
       landings_.clear();
       ++result.slots;
@@ -58,21 +62,28 @@ class RotorWalk {
     std::int64_t bytes = 0;
   };
 
-  void carry(std::uint32_t port, std::uint64_t slot) {
+  void carry(std::uint32_t port, std::uint64_t slot, bool others) {
     const std::uint32_t shifts = ranks_ - 1;
     if (port >= shifts) { return; }  // more switches than matchings: the others stay dark
     const std::uint32_t own = (shifts - port + circuits_.ports - 1) / circuits_.ports;
     const std::uint32_t shift = 1 + port + static_cast<std::uint32_t>(slot % own) * circuits_.ports;
-    for (std::uint32_t rank = 0; rank < ranks_; ++rank) { send(rank, (rank + shift) % ranks_); }
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+      std::int64_t& sent = sent_[std::size_t{port} * ranks_ + rank];
+      const std::uint32_t peer = (rank + shift) % ranks_;
+      if (!others) {
+        sent = send(rank, peer);
+      } else if (sent < capacity_) {
+        offload(rank, peer, capacity_ - sent);
+      }
+    }
   }
 
-  void send(std::uint32_t rank, std::uint32_t peer) {
+  std::int64_t send(std::uint32_t rank, std::uint32_t peer) {
     std::int64_t sent = 0;
     if (rotor_.indirect) { sent += deliver(relayed_[rank][peer], sent); }
     const std::int64_t straight = deliver(own_[rank][peer], sent);
     direct_ += straight;
-    sent += straight;
-    if (rotor_.indirect && sent < capacity_) { offload(rank, peer, capacity_ - sent); }
+    return sent + straight;
   }
 
   /// Of these bytes what the slot has room for behind `before` others; they are there when the circuit has carried
@@ -104,7 +115,8 @@ class RotorWalk {
   const Rotor& rotor_;
   std::uint32_t ranks_;
   CircuitDemand own_;
-  CircuitDemand relayed_;  ///< at each rank, what it sends on
+  CircuitDemand relayed_;           ///< at each rank, what it sends on
+  std::vector<std::int64_t> sent_;  ///< by port and rank: bytes of this slot to those that circuits lead to
   std::vector<Landing> landings_;
   std::int64_t capacity_ = 0;  ///< bytes of a circuit in a slot
   std::int64_t left_ = 0;

@@ -118,6 +118,15 @@ void put_time(Bytes size, Time time, Record& record) {
   if (time > Time::zero()) { record.put(kCircuitBandwidth, static_cast<double>(size.count()) * 1e-9 / seconds(time)); }
 }
 
+void put_packets(const RunResult& packets, const Platform& platform, Record& record) {
+  record.put(kPacketTime, microseconds(packets.time));
+  record.put(kPacketAlgorithm, packets.algorithm);
+  record.put(kNetwork, athanor::name(platform.network.level));
+  record.put(kSeed, platform.seed);
+  record.remarks.push_back(
+      fmt::format("over the cluster's packets {} takes {:.2f} us", packets.algorithm, microseconds(packets.time)));
+}
+
 /// An algorithm's run, or why there is none.
 struct Tried {
   const Algorithm* algorithm = nullptr;
@@ -175,6 +184,7 @@ std::vector<Record> CircuitsExperiment::collectives(const Run& run) const {
   const auto faster = [](const Tried& a, const Tried& b) { return a.run->time < b.run->time; };
   std::stable_sort(all.begin(), all.end(), faster);
   if (!config_.each) { all.resize(1); }
+  const RunResult packets = over_packets(run, config_.collective);
   std::vector<Record> rows;
   for (const Tried& each : all) {
     Record record = run.head;
@@ -187,7 +197,7 @@ std::vector<Record> CircuitsExperiment::collectives(const Run& run) const {
     record.put(kChanges, each.run->changes);
     record.put(kChangingShare, share(each.run->changing, each.run->time));
     record.put(kRounds, each.run->rounds);
-    put_packets(run, config_.collective, record);
+    put_packets(packets, run.platform, record);
     rows.push_back(std::move(record));
   }
   return rows;
@@ -205,29 +215,25 @@ Record CircuitsExperiment::demanded(const Run& run) const {
   record.put(kChangingShare, share(config_.circuits.delay, config_.rotor->slot));
   record.put(kRounds, done.slots);
   record.put(kDirect, done.direct);
-  if (config_.demand == CircuitsConfig::Demand::all_to_all) { put_packets(run, CollectiveKind::all_to_all, record); }
+  if (config_.demand == CircuitsConfig::Demand::all_to_all) {
+    put_packets(over_packets(run, CollectiveKind::all_to_all), run.platform, record);
+  }
   return record;
 }
 
-void CircuitsExperiment::put_packets(const Run& run, CollectiveKind kind, Record& record) const {
+RunResult CircuitsExperiment::over_packets(const Run& run, CollectiveKind kind) const {
   std::vector<const Algorithm*> algorithms;
   for (const Algorithm& each : catalog()) {
     if (each.kind == kind && each.engine == Engine::none) { algorithms.push_back(&each); }
   }
-  const RunResult result = run_collective({.cluster = *run.platform.cluster,
-                                           .profile = *run.platform.profile,
-                                           .collective = {kind, config_.ranks, Elements{run.size / kElement}},
-                                           .element_size = kElement,
-                                           .algorithms = algorithms,
-                                           .overrides = {},
-                                           .options = simulation_options(run.platform, run.options),
-                                           .seed = run.platform.seed});
-  record.put(kPacketTime, microseconds(result.time));
-  record.put(kPacketAlgorithm, result.algorithm);
-  record.put(kNetwork, athanor::name(run.platform.network.level));
-  record.put(kSeed, run.platform.seed);
-  record.remarks.push_back(
-      fmt::format("over the cluster's packets {} takes {:.2f} us", result.algorithm, microseconds(result.time)));
+  return run_collective({.cluster = *run.platform.cluster,
+                         .profile = *run.platform.profile,
+                         .collective = {kind, config_.ranks, Elements{run.size / kElement}},
+                         .element_size = kElement,
+                         .algorithms = algorithms,
+                         .overrides = {},
+                         .options = simulation_options(run.platform, run.options),
+                         .seed = run.platform.seed});
 }
 
 /// Messages that are put into rounds, for each algorithm; of rotors, pairs for each slot of a cycle.

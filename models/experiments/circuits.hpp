@@ -10,6 +10,7 @@
 #include "models/circuits/circuit_phases.hpp"
 #include "models/circuits/circuit_switch.hpp"
 #include "models/circuits/rotor.hpp"
+#include "models/execution/run.hpp"
 #include "models/experiments/experiment.hpp"
 
 namespace athanor {
@@ -59,7 +60,8 @@ class CircuitsExperiment : public Experiment {
  private:
   std::vector<Record> collectives(const Run& run) const;
   Record demanded(const Run& run) const;
-  void put_packets(const Run& run, CollectiveKind kind, Record& record) const;
+  /// The same on the cluster's own fabric.
+  RunResult over_packets(const Run& run, CollectiveKind kind) const;
 
   CircuitsConfig config_;
   std::vector<std::shared_ptr<const Algorithm>> imports_;

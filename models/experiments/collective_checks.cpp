@@ -36,6 +36,11 @@ std::vector<IdleKeys> idle_keys_of(const CollectiveSetup& setup) {
                     "it is the number of rings of multi_ring",
                     R"(write "algorithm": "multi_ring", or leave it out)"});
   }
+  if (setup.algorithms.size() == 1 && setup.algorithms.front()->name == "synthesised") {
+    idle.push_back({{"/collective/channels", "/collective/slices", "/collective/rotate", "/collective/group"},
+                    "what is synthesised has connections of its own making",
+                    "leave it out"});
+  }
   return idle;
 }
 

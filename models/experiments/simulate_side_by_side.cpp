@@ -6,8 +6,8 @@
 #include <set>
 
 #include "models/experiments/background_traffic.hpp"
-#include "models/workload/link_order.hpp"
 #include "models/experiments/placed_workload.hpp"
+#include "models/workload/link_order.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {

@@ -115,7 +115,8 @@ ExpertLoad load_of(const TokenRouting& routing, std::uint32_t ranks) {
   const TokenSpread spread = spread_of(routing, ranks, ranks);
   const double all = spread.choices_of_token();
   const double busiest = *std::max_element(spread.choices.begin(), spread.choices.end());
-  return {busiest * ranks / all, std::min(1.0, all / routing.chosen)};
+  const bool keeps_all = std::all_of(routing.kept.begin(), routing.kept.end(), [](double share) { return share == 1; });
+  return {busiest * ranks / all, keeps_all ? 1 : std::min(1.0, all / routing.chosen)};
 }
 
 }  // namespace athanor

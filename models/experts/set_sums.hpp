@@ -7,8 +7,8 @@
 namespace athanor {
 
 /// Sums over sets of experts, by size: entry j is the sum over sets of j of the products of their weights (elementary
-/// symmetric functions).
-using SetSums = std::vector<double>;
+/// symmetric functions). Products of many small weights are beyond what double holds.
+using SetSums = std::vector<long double>;
 
 /// Up to sets of `most`.
 SetSums set_sums(std::span<const double> weights, std::uint32_t most);
@@ -20,6 +20,6 @@ using NodeSetSums = std::vector<SetSums>;
 NodeSetSums node_set_sums(std::span<const SetSums> by_node, std::uint32_t most_nodes);
 
 /// Sets of `size`, on however many nodes.
-double sets_of(const NodeSetSums& sums, std::uint32_t size);
+long double sets_of(const NodeSetSums& sums, std::uint32_t size);
 
 }  // namespace athanor

@@ -50,10 +50,11 @@ class Spread {
       reach_evenly(result);
     } else {
       const std::vector<ReplicaOnRank> all = single_replicas();
-      const double sets = sets_of(node_set_sums(sums_by_node(all, {}), routing_.most_nodes), routing_.chosen);
+      const long double sets = sets_of(node_set_sums(sums_by_node(all, {}), routing_.most_nodes), routing_.chosen);
+      if (sets <= 0) { refuse_narrow_nodes(); }
       reach(result, [&](const RankRange& range) {
         const NodeSetSums missed = node_set_sums(sums_by_node(all, range), routing_.most_nodes);
-        return 1 - sets_of(missed, routing_.chosen) / sets;
+        return static_cast<double>(1 - sets_of(missed, routing_.chosen) / sets);
       });
     }
     return result;
@@ -68,7 +69,16 @@ class Spread {
     }
   }
 
+  [[noreturn]] void refuse_narrow_nodes() const {
+    throw SimulationError("too-few-nodes",
+                          fmt::format("a token chooses {} experts, and {} of the nodes do not have as many: make "
+                                      "\"most_nodes\" larger, or leave it out",
+                                      routing_.chosen, routing_.most_nodes));
+  }
+
   void reach_evenly(TokenSpread& result) const {
+    const std::size_t of_nodes = routing_.weights.size() / nodes_ * routing_.most_nodes;
+    if (routing_.chosen > of_nodes) { refuse_narrow_nodes(); }
     const ReachOfToken token =
         reach_of({.nodes = nodes_,
                   .ranks_per_node = per_node_,
@@ -107,7 +117,7 @@ class Spread {
       elsewhere[e] *= 1 - routing_.kept[e] * static_cast<double>(here) / static_cast<double>(at.size());
     }
     const std::uint32_t chosen = routing_.chosen;
-    return 1 - set_sums(elsewhere, chosen)[chosen] / set_sums(routing_.weights, chosen)[chosen];
+    return static_cast<double>(1 - set_sums(elsewhere, chosen)[chosen] / set_sums(routing_.weights, chosen)[chosen]);
   }
 
   std::vector<ReplicaOnRank> single_replicas() const {
@@ -173,12 +183,12 @@ std::vector<double> loads_of(const std::vector<double>& weights, std::uint32_t c
     return std::vector<double>(weights.size(), static_cast<double>(chosen) / static_cast<double>(weights.size()));
   }
   const std::vector<double> equal = scaled(weights, static_cast<double>(weights.size()));
-  const double all = set_sums(equal, chosen)[chosen];
+  const long double all = set_sums(equal, chosen)[chosen];
   std::vector<double> loads;
   for (std::size_t e = 0; e < equal.size(); ++e) {
     std::vector<double> others = equal;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(e));
-    loads.push_back(equal[e] * set_sums(others, chosen - 1)[chosen - 1] / all);
+    loads.push_back(static_cast<double>(equal[e] * set_sums(others, chosen - 1)[chosen - 1] / all));
   }
   return loads;
 }
@@ -192,7 +202,7 @@ std::vector<double> weights_of(const std::vector<double>& loads, std::uint32_t c
         "no-such-loads", fmt::format("expert {} gets {:.3g} choices of each token, and a token chooses it once at most",
                                      most - wanted.begin(), *most));
   }
-  constexpr int kRounds = 60;
+  constexpr int kRounds = 1000;
   constexpr double kClose = 1e-9;
   std::vector<double> weights = wanted;
   for (int round = 0; round < kRounds; ++round) {

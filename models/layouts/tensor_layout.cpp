@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "sim/error.hpp"
+#include "sim/units.hpp"
+
 namespace athanor {
 
 TensorLayout replicated(std::size_t dimensions) { return {std::vector<MeshAxes>(dimensions)}; }
@@ -20,9 +23,14 @@ TensorShape local_shape(const TensorLayout& layout, const TensorShape& shape, co
 }
 
 std::int64_t elements(const TensorShape& shape) {
-  std::int64_t product = 1;
-  for (const std::int64_t each : shape) { product *= each; }
-  return product;
+  constexpr Wide kMost = Wide{1} << 50;  // a petabyte of one byte each
+  Wide product = 1;
+  for (const std::int64_t each : shape) {
+    product *= each;
+    if (product <= kMost) { continue; }
+    throw SimulationError("tensor-too-large", "a tensor has more than 2^50 elements: make its dimensions smaller");
+  }
+  return static_cast<std::int64_t>(product);
 }
 
 std::int64_t local_elements(const TensorLayout& layout, const TensorShape& shape, const DeviceMesh& mesh) {

@@ -83,7 +83,7 @@ std::string expert_note(const ParallelPlan& plan) {
                                        "are dropped",
                                        plan.expert_imbalance, 100 * (1 - plan.expert_kept))
                                  : "";
-  if (settings.kind == ExchangeKind::pairwise) { return uneven.empty() ? "" : "experts" + uneven.substr(1); }
+  if (settings.kind == ExchangeKind::pairwise) { return uneven.empty() ? "" : "experts: " + uneven.substr(2); }
   const ExchangeCosts costs = exchange_costs(settings.kind);
   const std::uint32_t taken = settings.multiprocessors.value_or(costs.multiprocessors);
   return fmt::format(

@@ -116,8 +116,8 @@ double mlp_block(const Transformer& model, const ParallelPlan& plan, const Kept&
 double routed_experts(const Transformer& model, const ParallelPlan& plan, const Kept& kept) {
   const Experts& experts = *model.experts;
   const double sent = kept.sizes.norm_tokens * experts.chosen;
-  const double routed =
-      kept.sizes.tokens / plan.tensor * plan.expert_tensor * experts.chosen * plan.busiest_expert_rank();
+  const double routed = kept.sizes.tokens / plan.tensor * plan.expert_tensor * experts.chosen * plan.expert_kept *
+                        plan.busiest_expert_rank();
   const double ffn = static_cast<double>(experts.ffn) / plan.expert_tensor;
   double sum = needs_inputs(plan, {LoraTarget::gate, LoraTarget::up}) ? routed * model.hidden * kept.input : 0;
   sum += adapter_vectors(plan, kept, routed, kMlp);

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/training/compression/compression.hpp"
 #include "models/experts/expert_settings.hpp"
+#include "models/training/compression/compression.hpp"
 #include "models/training/lora.hpp"
 #include "models/training/mixed_plan.hpp"
 #include "models/training/optimizer.hpp"

@@ -131,7 +131,8 @@ bool CallShares::overloaded(std::uint32_t row) const {
 
 /// What those whose speed is settled leave, shared out: everyone gets what it takes or the level, whichever is less.
 CallShares::Cut CallShares::cut(std::uint32_t row) const {
-  double left = 1;  // less than 0 by rounding alone
+  constexpr double kNothing = 1e-9;  // what rounding leaves of a link that is full
+  double left = 1;
   double count = 0;
   std::vector<std::pair<double, double>> open;  // share, how many run
   for (std::uint32_t e = first_[row]; e < first_[row + 1]; ++e) {
@@ -145,6 +146,7 @@ CallShares::Cut CallShares::cut(std::uint32_t row) const {
       count += running;
     }
   }
+  if (left < kNothing) { left = 0; }
   std::sort(open.begin(), open.end());
   for (const auto& [share, running] : open) {
     if (share * count > left) { break; }
@@ -152,7 +154,7 @@ CallShares::Cut CallShares::cut(std::uint32_t row) const {
     count -= running;
   }
   require(!open.empty() && count > 0, "a link that is too full has nobody to slow down");
-  const double level = std::max(0.0, left) / count;
+  const double level = left / count;
   return {level, open.back().first, level / open.back().first};
 }
 

@@ -1,6 +1,8 @@
 #include "models/workload/collective_matcher.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -16,15 +18,18 @@ CollectiveMatcher::CollectiveMatcher(const Workload& workload)
     const std::vector<std::uint32_t>& workers = workload.communicators[i].workers;
     require(std::is_sorted(workers.begin(), workers.end()), "workers of {} are not in order",
             workload.communicators[i].name);
-    rooms_[i].calls.resize(workers.size());
   }
+  for (const Workload::Worker& worker : workload.workers) { number_calls(worker); }
 }
 
-std::size_t CollectiveMatcher::place(const Workload::Communicator& communicator, std::uint32_t worker) const {
-  const auto found = std::lower_bound(communicator.workers.begin(), communicator.workers.end(), worker);
-  require(found != communicator.workers.end() && *found == worker, "{} calls over {} and is not in it",
-          workload_.workers[worker].name, communicator.name);
-  return static_cast<std::size_t>(found - communicator.workers.begin());
+/// In the order of the program: streams of one worker may come to calls of one communicator in any order.
+void CollectiveMatcher::number_calls(const Workload::Worker& worker) {
+  std::vector<std::uint32_t>& turns = turns_.emplace_back(worker.operations.size());
+  std::map<std::uint32_t, std::uint32_t> calls;  // by communicator, so far
+  for (std::size_t i = 0; i < worker.operations.size(); ++i) {
+    if (worker.operations[i].kind != Workload::Kind::call) { continue; }
+    turns[i] = calls[workload_.calls[worker.operations[i].subject].communicator]++;
+  }
 }
 
 void CollectiveMatcher::check_same(OperationId first, OperationId other) const {
@@ -44,16 +49,18 @@ std::optional<CollectiveMatcher::Members> CollectiveMatcher::call(OperationId wh
   const std::uint32_t number = workload_.calls[operation(who).subject].communicator;
   const Workload::Communicator& communicator = workload_.communicators[number];
   if (communicator.workers.size() == 1) { return Members{who}; }
+  require(std::binary_search(communicator.workers.begin(), communicator.workers.end(), who.worker),
+          "{} calls over {} and is not in it", workload_.workers[who.worker].name, communicator.name);
   Room& room = rooms_[number];
-  const std::uint64_t turn = room.calls[place(communicator, who.worker)]++ - room.first;
+  const std::uint64_t turn = turns_[who.worker][who.operation] - room.first;
   if (turn >= room.open.size()) { room.open.resize(turn + 1); }
-  Members& members = room.open[turn];
-  if (!members.empty()) { check_same(members.front(), who); }
-  members.push_back(who);
-  if (members.size() < communicator.workers.size()) { return std::nullopt; }
-  Members all = std::move(members);
-  members.clear();
-  while (!room.open.empty() && room.open.front().empty()) {  // the turns of one worker come in order
+  Turn& open = room.open[turn];
+  if (!open.members.empty()) { check_same(open.members.front(), who); }
+  open.members.push_back(who);
+  if (open.members.size() < communicator.workers.size()) { return std::nullopt; }
+  Members all = std::exchange(open.members, {});
+  open.done = true;
+  while (!room.open.empty() && room.open.front().done) {
     room.open.pop_front();
     ++room.first;
   }
@@ -91,7 +98,8 @@ std::vector<std::uint32_t> CollectiveMatcher::missing(OperationId who) const {
   const std::uint32_t number = workload_.calls[own.subject].communicator;
   const Workload::Communicator& communicator = workload_.communicators[number];
   const Room& room = rooms_[number];
-  for (const Members& members : room.open) {
+  for (const Turn& open : room.open) {
+    const Members& members = open.members;
     const auto is = [](std::uint32_t worker) { return [worker](OperationId each) { return each.worker == worker; }; };
     const bool here = std::any_of(members.begin(), members.end(), [&](OperationId each) {
       return each.worker == who.worker && each.operation == who.operation;

@@ -16,8 +16,8 @@ struct OperationId {
   std::uint32_t operation = 0;
 };
 
-/// Brings those together who do one thing together: the k-th calls of a communicator's workers, the k-th send over a
-/// channel and the k-th receive.
+/// Brings those together who do one thing together: the k-th calls of a communicator's workers in the order of their
+/// programs, the k-th send over a channel and the k-th receive.
 class CollectiveMatcher {
  public:
   /// Borrows the workload.
@@ -37,10 +37,13 @@ class CollectiveMatcher {
   std::vector<std::uint32_t> missing(OperationId who) const;
 
  private:
-  struct Room {                        ///< of a communicator
-    std::vector<std::uint64_t> calls;  ///< by member: how often it has called
-    std::uint64_t first = 0;           ///< the number of the first call in `open`
-    std::deque<Members> open;
+  struct Turn {  ///< of a communicator: its k-th call
+    Members members;
+    bool done = false;  ///< all have come, and are forgotten
+  };
+  struct Room {               ///< of a communicator
+    std::uint64_t first = 0;  ///< the number of the first call in `open`
+    std::deque<Turn> open;
   };
   struct Ends {  ///< of a channel: what has come of one side and waits for the other
     std::deque<OperationId> sends;
@@ -50,10 +53,11 @@ class CollectiveMatcher {
   const Workload::Operation& operation(OperationId who) const {
     return workload_.workers[who.worker].operations[who.operation];
   }
-  std::size_t place(const Workload::Communicator& communicator, std::uint32_t worker) const;
+  void number_calls(const Workload::Worker& worker);
   void check_same(OperationId first, OperationId other) const;
 
   const Workload& workload_;
+  std::vector<std::vector<std::uint32_t>> turns_;  ///< by worker and operation: which of its calls of a communicator
   std::vector<Room> rooms_;
   std::vector<Ends> ends_;
 };

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/core.h>
+
 #include "sim/check.hpp"
+#include "sim/error.hpp"
 #include "sim/disjoint_groups.hpp"
 
 namespace athanor {
@@ -102,6 +105,7 @@ class StepsSideBySide::Run final : public Actor, public Transfers::Listener {
         repetitions_(given(all), repetitions),
         stories_(steps_.size()),
         under_way_(steps_.size()),
+        began_(steps_.size()),
         simulator_(stop),
         self_(simulator_.add(*this)),
         transfers_(simulator_, all.works_, all.shares_, *this),
@@ -191,6 +195,7 @@ class StepsSideBySide::Run final : public Actor, public Transfers::Listener {
 
   void begin(std::uint32_t step) {
     const ContestedStep& own = *steps_[step].given.step;
+    began_[step] = simulator_.now();
     waits_[step].clear();
     for (const ContestedStep::Transfer& each : own.transfers) { waits_[step].push_back({each.waits_for, {}}); }
     waits_[step].push_back({own.end_waits_for, {}});
@@ -213,6 +218,11 @@ class StepsSideBySide::Run final : public Actor, public Transfers::Listener {
     if (!streams_.empty() && from_.done.empty() && repetitions_.each_was_done()) { from_ = read_streams(); }
     if (!were_enough && repetitions_.are_enough()) { until_ = read_streams(); }
     if (!again) { return; }
+    if (simulator_.now() + behind == began_[step]) {
+      throw SimulationError("no-time", fmt::format("a step of job {} takes no time, and would be repeated for ever: "
+                                                   "let it compute or send something",
+                                                   step));
+    }
     if (behind == Time::zero()) { return begin(step); }
     simulator_.at(simulator_.now() + behind, self_, std::uint64_t{step} << 32U | kBegin);
   }
@@ -237,6 +247,7 @@ class StepsSideBySide::Run final : public Actor, public Transfers::Listener {
   Repetitions repetitions_;
   std::vector<StepStory> stories_;        ///< by step
   std::vector<std::uint32_t> under_way_;  ///< by step: transfers
+  std::vector<Time> began_;               ///< by step: the last repetition
   Simulator simulator_;
   ActorId self_;
   Transfers transfers_;

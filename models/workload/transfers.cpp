@@ -5,6 +5,13 @@
 
 namespace athanor {
 
+namespace {
+
+constexpr double kStill = 1e-12;     ///< a speed that rounding alone leaves
+constexpr double kMostNeeds = 4e18;  ///< picoseconds: half of what Time holds
+
+}  // namespace
+
 namespace {}  // namespace
 
 Transfers::Transfers(Simulator& simulator, std::vector<Work> works, CallShares shares, Listener& listener)
@@ -68,9 +75,9 @@ void Transfers::set_speed(std::uint32_t number, double speed) {
   own.since = now;
   own.speed = speed;
   ++own.generation;
-  if (speed == 0) { return; }
-  const auto needs = static_cast<std::int64_t>(std::ceil(own.left / speed));
-  simulator_.at(now + Time{needs}, self_, std::uint64_t{own.generation} << 32U | number);
+  const double needs = std::ceil(own.left / std::max(speed, kStill));
+  if (speed <= kStill || needs > kMostNeeds) { return; }  // until its speed changes
+  simulator_.at(now + Time{static_cast<std::int64_t>(needs)}, self_, std::uint64_t{own.generation} << 32U | number);
 }
 
 void Transfers::on_event(std::uint64_t what) {

@@ -1,5 +1,8 @@
 #include "models/workload/workload.hpp"
 
+#include <tuple>
+
+#include "models/experts/exchange.hpp"
 #include "sim/check.hpp"
 
 namespace athanor {
@@ -15,6 +18,14 @@ std::string_view name(Parallelism parallelism) {
     case Parallelism::other: return "other";
   }
   return "";
+}
+
+bool Workload::Call::operator==(const Call& other) const {
+  const auto told = [](const Call& call) {
+    return std::tie(call.communicator, call.kind, call.size, call.type, call.root, call.imbalance);
+  };
+  if (told(*this) != told(other) || (exchange == nullptr) != (other.exchange == nullptr)) { return false; }
+  return exchange == other.exchange || *exchange == *other.exchange;
 }
 
 namespace {

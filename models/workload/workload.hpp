@@ -58,7 +58,8 @@ struct Workload {
     double imbalance = 1;
     /// Of all-to-all: tokens that go to experts or back in their own way, whatever is said above; null: they do not.
     std::shared_ptr<const TokenExchange> exchange = nullptr;
-    bool operator==(const Call&) const = default;
+    /// Exchanges are compared by what they are, not by who made them.
+    bool operator==(const Call& other) const;
   };
 
   /// Messages go from one worker to another. Both may be the same worker: then it passes them round a ring.

@@ -17,10 +17,15 @@ namespace athanor {
 
 namespace {
 
-/// Where NCCL runs the collectives of every case, so that it has to be told of the engines.
+/// Where NCCL runs the collectives, so that it has to be told of the engines. Throws UsageError where it runs those of
+/// some cases alone: a change is one of all.
 bool runs_nccl(const Scenario& scenario) {
-  return std::all_of(scenario.cases.begin(), scenario.cases.end(),
-                     [](const Case& each) { return each.platform.profile->nccl.has_value(); });
+  const auto runs = [](const Case& each) { return each.platform.profile->nccl.has_value(); };
+  const bool all = std::all_of(scenario.cases.begin(), scenario.cases.end(), runs);
+  if (!all && std::any_of(scenario.cases.begin(), scenario.cases.end(), runs)) {
+    throw UsageError("--with: NCCL runs the collectives of some cases, and others have none: choose by --case");
+  }
+  return all;
 }
 
 std::vector<std::string> engines_of_networks() {

@@ -50,9 +50,8 @@ class CircuitsReader : public ExperimentReader {
     read_change(section, config_);
     std::vector<Named<CollectiveKind>> kinds;
     for (const CollectiveKind kind : collective_kinds()) {
-      if (kind != CollectiveKind::all_to_all_v && kind != CollectiveKind::send_receive) {
-        kinds.push_back({name(kind), kind});
-      }
+      const bool odd = kind == CollectiveKind::all_to_all_v || kind == CollectiveKind::send_receive;
+      if (!odd && kind != CollectiveKind::barrier) { kinds.push_back({name(kind), kind}); }
     }
     section.optional("collective", config_.collective, "What is done", Names<CollectiveKind>(kinds));
     AlgorithmChoice choice;
@@ -60,6 +59,10 @@ class CircuitsReader : public ExperimentReader {
     config_.algorithms = choice.algorithms;
     config_.each = choice.each;
     imports_ = choice.imports;
+    if (choice.synthesised) {
+      section.problem("algorithm", "not-simulated", "synthesised collectives are made for links that stay",
+                      "name algorithms of the catalog, or leave it out");
+    }
     section.required_value("sizes", "Of a rank, as collectives count them: \"1MiB\", \"1MiB..1GiB\", a list",
                            [&](FieldValue& value) { read_sizes(value, config_.sizes); });
     if (context.changes.sizes) { config_.sizes = *context.changes.sizes; }

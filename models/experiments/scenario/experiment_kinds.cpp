@@ -1,3 +1,5 @@
+#include "models/experiments/scenario/experiment_kinds.hpp"
+
 #include "models/experiments/circuits.hpp"
 #include "models/experiments/collective.hpp"
 #include "models/experiments/expert_exchange.hpp"
@@ -7,7 +9,6 @@
 #include "models/experiments/recommender.hpp"
 #include "models/experiments/scenario/circuits_section.hpp"
 #include "models/experiments/scenario/collective_section.hpp"
-#include "models/experiments/scenario/experiment_kinds.hpp"
 #include "models/experiments/scenario/experiment_reader.hpp"
 #include "models/experiments/scenario/expert_exchange_section.hpp"
 #include "models/experiments/scenario/layouts_section.hpp"

@@ -153,7 +153,7 @@ class LayoutsResolution {
                   "an axis shards one dimension at most");
           return std::nullopt;
         }
-        layout.dimensions[i].push_back(*axis);
+        if (config_.mesh.axes[*axis].size > 1) { layout.dimensions[i].push_back(*axis); }  // one device shards nothing
       }
       const std::uint32_t parts = config_.mesh.size(layout.dimensions[i]);
       if (shape[i] % parts == 0) { continue; }

@@ -294,6 +294,11 @@ void visit(Fields& fields, ReadingContext& context, TrainingConfig& config) {
   if (imbalance != Ratio{1, 1} && plan.experts.changes_loads()) {
     fields.problem("expert_imbalance", "conflict",
                    "\"experts\" says how busy they are, and that says it of the busiest", "leave out one of them");
+  } else if (imbalance != Ratio{1, 1} && plan.experts.kind != ExchangeKind::pairwise) {
+    fields.problem("expert_imbalance", "conflict",
+                   fmt::format("exchanges of {} follow from how busy each expert is, not from the busiest rank alone",
+                               name(plan.experts.kind)),
+                   R"(write "zipf" or "loads" of "experts" in its place)");
   }
   fields.optional("strict", config.strict, "A model that does not fit into memory is an error");
   config.place = fields.place();

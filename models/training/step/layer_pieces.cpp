@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/core.h>
+
 #include "models/experts/exchange.hpp"
 #include "models/training/expert_ranks.hpp"
+#include "sim/error.hpp"
 
 namespace athanor {
 
@@ -48,7 +51,14 @@ LayerAssembly LayerAssembly::with(const GpuRates& gpu) const { return {*this, gp
 GpuRates LayerAssembly::beside_exchange() const {
   GpuRates rest = gpu_;
   const double taken = dispatch_ ? dispatch_->costs.multiprocessors : 0;
-  if (taken >= rest.multiprocessors) { return rest; }
+  if (taken == 0 || rest.multiprocessors == 0) { return rest; }
+  if (taken >= rest.multiprocessors) {
+    throw SimulationError(
+        "too-many-multiprocessors",
+        fmt::format("kernels of the exchange take {} multiprocessors, and the GPU has {}: nothing could "
+                    "be computed beside them; make \"multiprocessors\" of \"experts\" smaller",
+                    taken, rest.multiprocessors));
+  }
   const double share = 1 - taken / rest.multiprocessors;
   for (auto& [precision, flops] : rest.flops) { flops *= share; }
   rest.multiprocessors -= taken;

@@ -52,6 +52,12 @@ TEST_CASE("a demand between the same pairs waits for their matching, or goes by 
   CHECK(static_cast<double>(detours.slots) < 1.25 * slots);
 }
 
+TEST_CASE("what circuits lead to in this slot makes no detours") {
+  for (const bool indirect : {false, true}) {
+    CHECK(run_rotor(even(500'000), switches(8), {100_us, indirect}).time == 10_us + 50_us + 1_us);
+  }
+}
+
 TEST_CASE("all bytes come, with more switches than matchings too, and a slot has to carry something") {
   CHECK(run_rotor(even(500'000), switches(20), {100_us}).slots == 1);
   CHECK(run_rotor(even(0), switches(1), {100_us}).time == Time::zero());

@@ -320,6 +320,15 @@ TEST_CASE("compare --with an engine that NCCL drives turns its CollNet on") {
   CHECK(ran.json()["mean_ratios"][1].get<double>() < 0.95);
 }
 
+TEST_CASE("compare --with an engine wants cases that NCCL runs all, or none") {
+  const Folder folder;
+  const std::string file = folder.write("mixed.json", R"({
+    "name": "mixed", "cluster": {"node": "DGX-H100", "nodes": 4, "fabric": {"kind": "rail_optimized", "switch": "QM9700"}},
+    "collective": {"kind": "all_reduce", "sizes": ["256MiB"]},
+    "cases": [{"name": "nccl", "profile": "nccl-h100-nvswitch"}, {"name": "ideal", "profile": "ideal"}]})");
+  CHECK(athanor_run({"compare", file, "--with", "sharp_v3"}).says("choose by --case"));
+}
+
 }  // namespace
 
 }  // namespace athanor

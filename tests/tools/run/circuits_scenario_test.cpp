@@ -65,3 +65,8 @@ TEST_CASE("what circuits cannot be is refused by name") {
   CHECK(holds(refusal(circuits(R"("collective": "all_reduce")", 2000)), "between 2 to 1024 ranks"));
   CHECK(holds(refusal(circuits(R"("port": 3)")), "there is no key 'port'"));
 }
+
+TEST_CASE("collectives that are made for links that stay are refused over circuits") {
+  CHECK(holds(refusal(circuits(R"("algorithm": "synthesised")")), "are made for links that stay"));
+  CHECK(holds(refusal(circuits(R"("collective": "barrier")")), "barrier"));
+}

@@ -115,3 +115,19 @@ TEST_CASE("operators that do not fit are refused where they stand") {
               "operators": [{"kind": "softmax", "inputs": ["x"], "output": "y"}]}])");
   CHECK(problem_of(folder, carried)["code"] == "no-effect");
 }
+
+TEST_CASE("axes of one device shard nothing where they are named, and tensors beyond 2^50 elements are refused") {
+  const Folder folder;
+  const auto text = [](const char* shape, const char* given) {
+    return layouts(fmt::format(R"("mesh": [{{"axis": "a", "size": 8}}, {{"axis": "b", "size": 1}}],
+      "inputs": [{{"name": "x", "shape": {}}}],
+      "blocks": [{{"operators": [{{"kind": "element_wise", "inputs": ["x"], "output": "y"}}]}}]{})",
+                               shape, given));
+  };
+  const char* const named = R"(, "given": [{"tensor": "x", "layout": ["b", ""]}])";
+  CHECK(result_of(folder, text("[512, 1024]", named))["time_ms"] ==
+        result_of(folder, text("[512, 1024]", ""))["time_ms"]);
+  const Ran large = athanor_run({"run", folder.write("l.json", text("[65536, 65536, 65536, 65536]", ""))});
+  CHECK(large.code != 0);
+  CHECK(large.says("more than 2^50 elements"));
+}

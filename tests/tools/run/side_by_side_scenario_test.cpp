@@ -224,3 +224,14 @@ TEST_CASE("streams that ask for more than a link carries end the run") {
   CHECK(ran.code == 1);
   CHECK(ran.json()["error"]["code"] == "traffic-too-fast");
 }
+
+TEST_CASE("a step that takes no time is no job to repeat, and a class above others leaves a full link nothing") {
+  const Folder folder;
+  const Ran still = athanor_run({"run", folder.write("still.json", scenario(R"("steps": 3, "jobs": [
+    {"endpoints": [0], "iteration": {"size": "4B"}}, {"endpoints": [1], "iteration": {"compute": "1ms", "size": "4B"}}])"))});
+  CHECK(still.code == 1);
+  CHECK(still.says("takes no time"));
+  const nlohmann::json row = result(folder, R"("steps": 3, "jobs": [{"endpoints": [1, 0], "priority": 2,
+    "iteration": {"size": "40MB", "kind": "all_gather"}}], "traffic": [{"pattern": "permutation", "rate": "10Gb/s"}])");
+  CHECK(row["jobs"][0]["slowdown"].get<double>() == doctest::Approx(1));
+}

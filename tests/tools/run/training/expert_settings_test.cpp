@@ -80,3 +80,13 @@ TEST_CASE("keys of experts that have nothing to act on in a step are refused") {
   scenario.replace(scenario.find(R"("expert": 16, )"), 14, "");
   CHECK(begins(problem_of(scenario), "no-effect: "));
 }
+
+TEST_CASE(
+    "what is said of the busiest rank alone is refused of kernels that follow each expert, and steep laws stay "
+    "finite") {
+  CHECK(begins(problem_of(step(R"("experts": {"kind": "deep_ep"})", R"("expert_imbalance": 2,)")),
+               "conflict: exchanges of deep_ep follow from how busy each expert is"));
+  const nlohmann::json steep = row_of(R"("experts": {"zipf": 5})");
+  CHECK(steep["step_time_s"].get<double>() > 0);
+  CHECK(steep.dump().find("nan") == std::string::npos);
+}

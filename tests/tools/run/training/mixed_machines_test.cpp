@@ -175,3 +175,21 @@ TEST_CASE("GPUs of two vendors have no NCCL in common") {
   scenario.insert(1, R"("profile": "nccl-h100-ib-dgx", )");
   CHECK(code_of(scenario) == "profile-mismatch");
 }
+
+// Streams of unlike ranks come to the calls of one communicator in different orders; their programs say which belong
+// together.
+TEST_CASE("gathers and reductions of sharded parameters wait for a slow GPU, and exchanges of experts do") {
+  const Folder folder;
+  const auto step = [&](const char* slower, const char* model, const char* parallel) {
+    return result_of(folder,
+                     fmt::format(R"({{"profile": "ideal", "cluster": {{"node": "DGX-H100", "nodes": 1}}, "training": {{
+      "model": {{"layers": 4, "hidden": 512, "attention": {{"heads": 8}}, "ffn": 2048, "vocabulary": 8000{}}}, "global_batch": 8,
+      "sequence": 1024, "stragglers": [{{"ranks": [0], "slower": {}}}], "parallel": {{{}}}}}}})",
+                                 model, slower, parallel))["step_time_s"]
+        .get<double>();
+  };
+  CHECK(step("1.5", "", R"("sharding": "parameters")") > step("1", "", R"("sharding": "parameters")"));
+  const char* const experts = R"(, "experts": {"experts": 32, "top_k": 4, "ffn": 512})";
+  const char* const deep = R"("expert": 8, "experts": {"kind": "deep_ep"})";
+  CHECK(step("1.5", experts, deep) > step("1", experts, deep));
+}
