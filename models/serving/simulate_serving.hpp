@@ -29,7 +29,7 @@ struct KvTransferRules {
 struct PrefillPool {
   std::uint32_t replicas = 1;
   EngineRules engine;
-  KvTransferRules transfer;
+  KvTransferRules transfer = {};
 };
 
 struct ServingRules {

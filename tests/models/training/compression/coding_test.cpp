@@ -166,7 +166,7 @@ TEST_CASE("whoever has all copies of a node, or one in each, scatters gradients 
   Compression compression = of_kind(CompressionKind::zero_plus_plus);
   compression.quantized_gradients = true;
   compression.block = 8;  // a byte a number
-  for (const auto [node, group] : {std::pair(8.0, CodedGroup::node), std::pair(1.0, CodedGroup::nodes)}) {
+  for (const auto& [node, group] : {std::pair(8.0, CodedGroup::node), std::pair(1.0, CodedGroup::nodes)}) {
     const CodingPlace place{.ranks = 8, .node_ranks = node, .gradient_bytes = 2};
     const CodingStages stages = coded_reduce_scatter(compression, {800}, place);
     REQUIRE(stages.size() == 2);
