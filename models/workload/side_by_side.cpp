@@ -6,8 +6,8 @@
 #include <fmt/core.h>
 
 #include "sim/check.hpp"
-#include "sim/error.hpp"
 #include "sim/disjoint_groups.hpp"
+#include "sim/error.hpp"
 
 namespace athanor {
 
