@@ -155,7 +155,8 @@ TEST_CASE("tokens are dispatched and combined forward; backward their gradients 
     CHECK(both[0]->exchange->tokens == 128);
     CHECK(both[0]->exchange->token_bytes == 512);
   }
-  for (const WorkPiece* piece : exchanges(layer_of(sixteen_experts(), with_kind(ExchangeKind::pairwise)).forward)) {
+  const LayerPieces pairwise = layer_of(sixteen_experts(), with_kind(ExchangeKind::pairwise));
+  for (const WorkPiece* piece : exchanges(pairwise.forward)) {
     CHECK(piece->exchange == nullptr);
     CHECK(piece->size.count() == 128 * 2 * 512);
   }
